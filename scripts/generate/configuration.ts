@@ -37,7 +37,8 @@ function paragraph(name: string, field: Field): string[] {
 
 /** A map that has entries stands in lines of its own. */
 function valueLines(name: string, value: Json | undefined): string[] {
-  if (typeof value !== 'object' || Object.keys(value).length === 0) return [`#${name}: ${flow(value)}`];
+  if (typeof value !== 'object' || Array.isArray(value) || Object.keys(value).length === 0)
+    return [`#${name}: ${flow(value)}`];
   return [`#${name}:`, ...Object.entries(value).map(([key, inner]) => `#  ${key}: ${flow(inner)}`)];
 }
 
@@ -100,7 +101,7 @@ function defaultText(field: Field): string {
 }
 
 function code(value: Json): string {
-  if (typeof value !== 'object') return `\`${flow(value)}\``;
+  if (typeof value !== 'object' || Array.isArray(value)) return `\`${flow(value)}\``;
   return Object.entries(value)
     .map(([key, inner]) => `\`${key}: ${flow(inner)}\``)
     .join(', ');
@@ -109,7 +110,7 @@ function code(value: Json): string {
 /** A value as YAML in a line. */
 function flow(value: Json | undefined): string {
   if (value === undefined) return 'null';
-  if (Array.isArray(value)) return '[]';
+  if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
   if (typeof value === 'string') return /^[\w./][\w./%-]*$/.test(value) ? value : JSON.stringify(value);
   if (typeof value !== 'object') return String(value);
   const entries = Object.entries(value).map(([key, inner]) => `${key}: ${flow(inner)}`);

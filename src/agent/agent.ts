@@ -22,6 +22,7 @@ import { acquireLockUnlessStopped, claimRuntimeUnlessStopped, lockService } from
 import type { AgentOptions, Announce } from './assembly/options.ts';
 import { readiness } from './assembly/readiness.ts';
 import { createReload } from './assembly/reload.ts';
+import { checkReservedGroups } from './assembly/reserved-groups.ts';
 import { serviceManager } from './assembly/service-manager.ts';
 import type { Checkpointer } from './checkpoint/index.ts';
 import { createCheckpointer, readRecipients } from './checkpoint/index.ts';
@@ -56,6 +57,7 @@ export async function runAgent(
   const servingFiles = createServingFiles();
   const live = await openConfig(options, servingFiles);
   checkMachine(live.current.pods.refuses, createKernelReader('/'));
+  checkReservedGroups(live.current.enforcement.groups, '/sys/fs/cgroup');
   await ensurePrivateFolder(rootDir);
   await using lock = await acquireLockUnlessStopped(options, signal);
   if (lock === undefined) return;

@@ -37,7 +37,8 @@ export function createEvictor(context: AgentContext, parts: EvictionParts): Evic
   const use = new PodUseReader({ ...parts, ...part(context, 'eviction') });
   const { clock, rootDir } = options;
   const evictor = new Evictor({
-    ...{ measure, readUse: use.read, allPodsMemory: use.allPodsMemory, memoryEvents: use.memoryEvents },
+    ...{ measure, readUse: use.read, memoryEvents: use.memoryEvents },
+    allPodsMemory: () => (live.current.enforcement.pods ? use.allPodsMemory() : undefined),
     readMemory: () => readMemory('/proc', '/sys'),
     eviction: () => live.current.eviction,
     roundMs: () => Math.min(maxRoundMs, live.current.nodeStatusUpdateFrequencyMs),

@@ -42,6 +42,7 @@ import { createPodCidr, createRelay, withProblem } from './pod-network.ts';
 import { createPodRoutes } from './pod-routes.ts';
 import { collectImages, isKnownPod, keepHouse, keepLogLinks, rotateLogs } from './pod-upkeep.ts';
 import { createNodeStorage, createVolumes } from './pod-volumes.ts';
+import { createReservedLimits } from './reserved-groups.ts';
 import { openUsage } from './usage.ts';
 
 export interface RunningPodSources extends ExecutorSources {
@@ -122,6 +123,8 @@ export async function assembleRunningPods(
     config: () => context.live.current,
     facts,
     pods: () => manager.workers().map(({ allocated }) => allocated),
+    reserved: createReservedLimits(context, events),
+    onReload: (listener) => context.live.onReload(listener),
     ...part(context, 'cgroups'),
   });
   const claims: PodClaims = stack.use(

@@ -6,8 +6,9 @@ import type { EffectiveConfig } from '../config/index.ts';
 import type { DnsSettings } from '../containers/index.ts';
 import { localDns, parseResolvConf } from '../containers/index.ts';
 import type { NodeApi } from '../identity/index.ts';
-import type { ExtraResources, Measure, NodeResources } from '../node/index.ts';
+import type { ExtraResources, Measure, Measurements, NodeResources, Thresholds } from '../node/index.ts';
 import { computeResources, withExtra } from '../node/index.ts';
+import type { AllPodsLimits } from '../resources/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import type { PodParts } from './assemble-pods.ts';
 import type { AgentContext } from './context.ts';
@@ -38,8 +39,7 @@ const readTimeoutMs = 5000;
 /** What pods are judged by, and made with: what the machine has, and the labels and taints of its Node. */
 export class NodeFacts {
   readonly #options: NodeFactsOptions;
-  #resources: NodeResources = { capacity: {}, allocatable: {} };
-  #forPods: NodeResources['allocatable'] = {};
+  #measured: Measurements | undefined;
   #hostDns: DnsSettings = { servers: [], searches: [], options: [] };
   #node: Node | undefined;
   readonly #forever = new AbortController().signal;
@@ -51,19 +51,39 @@ export class NodeFacts {
 
   /** As last measured, with the devices of now. */
   resources(): NodeResources {
-    return withExtra(this.#resources, this.#options.devices());
+    const { eviction } = this.#options.config();
+    return withExtra(this.#computeResources(eviction.hard), this.#options.devices());
+  }
+
+  /** Bytes of memory that are not reserved; undefined where that is not known. */
+  memoryForPods(): number | undefined {
+    return toBytes(this.#computeResources({}).allocatable['memory']);
   }
 
   /**
-   * What all pods together may use. The thresholds of eviction are not taken off, as they are of what is allocatable: pods are
-   * to be evicted before the kernel kills one of them.
+   * What all pods together may use: what is not reserved, or all that the machine has where that is not enforced. The thresholds of
+   * eviction are not taken off, as they are of what is allocatable: pods are to be evicted before the kernel kills one of them.
    */
-  allPodsLimits(): { readonly cpuMillis: number; readonly memoryBytes?: number } {
-    const { cpu, memory } = this.#forPods;
-    const cpuMillis = Math.max(1, Number(billionths(cpu ?? '1') / 1_000_000n));
-    return memory === undefined
-      ? { cpuMillis }
-      : { cpuMillis, memoryBytes: Number(billionths(memory) / 1_000_000_000n) };
+  allPodsLimits(): AllPodsLimits {
+    const { enforcement, reserved } = this.#options.config();
+    const resources = this.#computeResources({});
+    const { cpu, memory } = enforcement.pods ? resources.allocatable : resources.capacity;
+    const machinePids = this.#measured?.pids?.limit;
+    return {
+      cpuMillis: Math.max(1, Number(billionths(cpu ?? '1') / 1_000_000n)),
+      memoryBytes: toBytes(memory),
+      pids: machinePids && Math.max(1, machinePids - (enforcement.pods ? reserved.pids : 0)),
+    };
+  }
+
+  #computeResources(minFree: Thresholds): NodeResources {
+    if (this.#measured === undefined) return { capacity: {}, allocatable: {} };
+    const { maxPods, reserved, pods } = this.#options.config();
+    return computeResources(
+      this.#measured,
+      { maxPods, podsPerCore: pods.podsPerCore },
+      { minFree, reserved },
+    );
   }
 
   /** What `resolvConf` says. */
@@ -92,12 +112,8 @@ export class NodeFacts {
   readonly run: Service['run'] = async (signal, ready) => {
     const { measure, config, clock } = this.#options;
     while (!signal.aborted) {
-      const { maxPods, eviction, reserved, pods } = config();
-      const measured = await measure(signal);
-      const bounds = { maxPods, podsPerCore: pods.podsPerCore };
-      this.#resources = computeResources(measured, bounds, { minFree: eviction.hard, reserved });
-      this.#forPods = computeResources(measured, bounds, { minFree: {}, reserved }).allocatable;
-      this.#hostDns = await this.#readDns(pods.resolvConf);
+      this.#measured = await measure(signal);
+      this.#hostDns = await this.#readDns(config().pods.resolvConf);
       ready();
       await clock.sleep(measureMs, signal);
     }
@@ -110,6 +126,9 @@ export class NodeFacts {
     return parseResolvConf(text.toString());
   }
 }
+
+const toBytes = (quantity: string | undefined): number | undefined =>
+  quantity === undefined ? undefined : Number(billionths(quantity) / 1_000_000_000n);
 
 /** Of this node. */
 export function createFacts(

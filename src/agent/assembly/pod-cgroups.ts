@@ -1,12 +1,13 @@
 import type { Pod } from '../../api/index.ts';
 import type { Clock, Logger, Service } from '../../base/index.ts';
-import { createBackoff, describeError } from '../../base/index.ts';
+import { createBackoff, createWaker, describeError } from '../../base/index.ts';
 import type { EffectiveConfig } from '../config/index.ts';
 import type { CgroupDriver } from '../resources/index.ts';
 import { openCgroupTree, PodCgroups, systemdSlices } from '../resources/index.ts';
 import type { Connection } from '../runtime/index.ts';
 import { CriCgroupDriver, RuntimeError, RuntimeService } from '../runtime/index.ts';
 import type { NodeFacts } from './node-facts.ts';
+import type { ReservedLimits } from './reserved-groups.ts';
 
 export interface PodCgroupsServiceOptions {
   connection: Connection;
@@ -14,6 +15,9 @@ export interface PodCgroupsServiceOptions {
   facts: NodeFacts;
   /** The pods that run. */
   pods(): readonly Pod[];
+  /** Those of the system and of the agents. */
+  reserved: Pick<ReservedLimits, 'keep'>;
+  onReload(listener: () => void): Disposable;
   clock: Clock;
   log: Logger;
 }
@@ -59,9 +63,9 @@ export class PodCgroupsService {
     const { root } = config().pods.cgroups;
     const { cpuQuota, maxPids } = config().pods;
     const tree = openCgroupTree();
+    const slices = driver === 'systemd' ? systemdSlices(tree.version) : undefined;
     const cgroups = new PodCgroups({
-      tree,
-      slices: driver === 'systemd' ? systemdSlices(tree.version) : undefined,
+      ...{ tree, slices },
       naming: { driver, root },
       limits: { cpuQuota, maxPids },
       clock,
@@ -69,14 +73,17 @@ export class PodCgroupsService {
     this.#current = cgroups;
     this.#made.resolve(cgroups);
     let logged = '';
+    const waker = createWaker(clock);
+    using _reloads = this.#options.onReload(waker.wake);
     while (!signal.aborted) {
       await this.#removeOverdue(cgroups);
+      await this.#options.reserved.keep({ tree, driver, slices });
       const isInUse = this.#prepared !== undefined || this.#options.pods().length > 0;
       const problem = isInUse ? await refresh(cgroups, this.#options).catch(describeError) : undefined;
       if (problem !== undefined && problem !== logged)
         log.warn(`the cgroup of all pods cannot be kept: ${problem}`);
       logged = problem ?? '';
-      await clock.sleep(refreshMs, signal);
+      await waker.sleep(refreshMs, signal);
     }
   };
 

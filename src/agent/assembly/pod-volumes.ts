@@ -36,7 +36,7 @@ export function createVolumes(
     storage,
     rootDir: options.rootDir,
     lookMs: config.pods.volumeLookMs,
-    memoryBytes: () => facts.allPodsLimits().memoryBytes,
+    memoryBytes: () => facts.memoryForPods(),
     objects,
     tokens: createTokens(context, pods, timeline),
     downward: (pod) => ({

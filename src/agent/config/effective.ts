@@ -1,7 +1,7 @@
 import type { Eviction, Reserved } from '../node/index.ts';
 import type { ServingFileNames } from '../server/index.ts';
 import type { ShutdownPeriod } from '../shutdown/index.ts';
-import { evictionFields, reservedFields, sumReserved } from './eviction-fields.ts';
+import { evictionFields } from './eviction-fields.ts';
 import type { Settings } from './field.ts';
 import { readFields } from './field.ts';
 import { configFields, plainFields, staticPodFields } from './fields.ts';
@@ -13,6 +13,8 @@ import type { LogSettings } from './log-fields.ts';
 import { logFields, toLogSettings } from './log-fields.ts';
 import type { PodSettings } from './pod-fields.ts';
 import { podFields, toPodSettings } from './pod-fields.ts';
+import type { Enforcement } from './reserved-fields.ts';
+import { reservedFields, sumReserved, toEnforcement } from './reserved-fields.ts';
 import type { ServerSettings } from './server-fields.ts';
 import { serverFields, serverWarnings, toServerSettings, toServingFiles } from './server-fields.ts';
 import { shutdownFields, toShutdownPeriods } from './shutdown-fields.ts';
@@ -24,6 +26,8 @@ export interface EffectiveConfig extends Settings<typeof plainFields> {
   readonly eviction: Eviction;
   /** systemReserved and kubeReserved together. */
   readonly reserved: Reserved;
+  /** Who is held to that. */
+  readonly enforcement: Enforcement;
   readonly server: ServerSettings;
   readonly files: ServingFileNames;
   readonly staticPods: StaticPodSettings;
@@ -47,12 +51,14 @@ export interface StaticPodSettings {
 export function computeEffective(merged: LocatedMap): { config: EffectiveConfig; warnings: string[] } {
   const plain = readFields(plainFields, merged);
   const server = readFields(serverFields, merged);
+  const reserved = readFields(reservedFields, merged);
   const { staticPodPath: folder, rescanMs } = readFields(staticPodFields, merged);
   const config = Object.freeze({
     ...plain,
     nodeLeaseRenewIntervalMs: plain.nodeLeaseDurationSeconds * 250,
     eviction: readFields(evictionFields, merged),
-    reserved: sumReserved(readFields(reservedFields, merged)),
+    reserved: sumReserved(reserved),
+    enforcement: toEnforcement(reserved),
     server: toServerSettings(server),
     files: toServingFiles(server),
     staticPods: Object.freeze({

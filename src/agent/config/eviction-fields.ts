@@ -1,7 +1,7 @@
 import { durationMs } from '../../base/index.ts';
-import type { EvictionSignal, Reserved, Threshold } from '../node/index.ts';
+import type { EvictionSignal, Threshold } from '../node/index.ts';
 import { evictionSignals, toShare } from '../node/index.ts';
-import type { Fields, Settings } from './field.ts';
+import type { Fields } from './field.ts';
 import {
   bool,
   duration,
@@ -12,7 +12,6 @@ import {
   quote,
   readQuantity,
   readQuantityText,
-  textOf,
 } from './field-types.ts';
 import type { LocatedMap } from './located.ts';
 import { entriesOf } from './located.ts';
@@ -113,39 +112,6 @@ export const mergingFields = {
     doc: 'Whether signals that `evictionHard` does not state keep their default.',
   }),
 } as const satisfies Fields;
-
-const reservable = ['cpu', 'memory', 'ephemeral-storage', 'pid'] as const;
-
-const amounts = {
-  range: '`cpu`, `memory`, `ephemeral-storage`',
-  inertKeys: { pid: 'process ids are no resource of a node' },
-  checkKey: keyAmong(reservable),
-  checkEntry: (plain: unknown) =>
-    (readQuantity(plain) ?? -1) >= 0 ? undefined : `must be a quantity from 0 on, not ${quote(plain)}`,
-  readEntries: (entries: Readonly<Record<string, unknown>>) => entries,
-};
-
-export const reservedFields = {
-  systemReserved: map(undefined, {
-    ...amounts,
-    doc: 'What is kept from pods for the system; it is not allocatable.',
-    example: '{cpu: 500m, memory: 1Gi}',
-  }),
-  kubeReserved: map(undefined, { ...amounts, doc: 'The same for the agents of the node.' }),
-} as const satisfies Fields;
-
-/** Both reservations together. */
-export function sumReserved({ systemReserved, kubeReserved }: Settings<typeof reservedFields>): Reserved {
-  const sum = (resource: (typeof reservable)[number], unit = 1) =>
-    [systemReserved, kubeReserved]
-      .map((amount) => Math.ceil((readQuantity(textOf(amount[resource])) ?? 0) * unit))
-      .reduce((a, b) => a + b, 0);
-  return Object.freeze({
-    cpuMillis: sum('cpu', 1000),
-    memoryBytes: sum('memory'),
-    storageBytes: sum('ephemeral-storage'),
-  });
-}
 
 /** A soft threshold without its time would never count, or at once. */
 export function checkSoftThresholds(merged: LocatedMap): Problem[] {

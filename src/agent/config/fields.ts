@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { findForeignGateProblem, resolveGates } from '../../api/index.ts';
 import { bool as schemaBool, string as schemaString } from '../../api/schema/index.ts';
 import { checkpointSection } from './checkpoint-fields.ts';
-import { evictionFields, mergingFields, reservedFields } from './eviction-fields.ts';
+import { evictionFields, mergingFields } from './eviction-fields.ts';
 import type { Fields } from './field.ts';
 import { schemaOf, section } from './field.ts';
 import { bool, duration, map, maxSocketPathBytes, path, quote, text } from './field-types.ts';
@@ -11,6 +11,7 @@ import { inertFields } from './inert-fields.ts';
 import { logFields } from './log-fields.ts';
 import { nodeFields } from './node-fields.ts';
 import { podFields } from './pod-fields.ts';
+import { reservedFields } from './reserved-fields.ts';
 import { serverFields } from './server-fields.ts';
 import { shutdownFields } from './shutdown-fields.ts';
 

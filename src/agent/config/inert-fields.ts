@@ -110,11 +110,6 @@ export const inertFields: Readonly<Record<string, InertField>> = {
     qosReserved: map(string),
     reservedSystemCPUs: string,
   }),
-  ...inert('what pods may use together is limited in any case, the rest of the system never', {
-    systemReservedCgroup: string,
-    kubeReservedCgroup: string,
-    enforceNodeAllocatable: harmless(list(string), ['pods']),
-  }),
   ...inert('memory is looked at each second in any case while it is short', {
     kernelMemcgNotification: harmless(bool, false),
   }),

@@ -6,6 +6,7 @@ import type { Entry, LocatedMap, Origin } from './located.ts';
 import { defaultOrigin, locate, mapOf, toPlain } from './located.ts';
 import { checkTaints } from './node-fields.ts';
 import type { Problem } from './problems.ts';
+import { checkEnforcement } from './reserved-fields.ts';
 import { checkShutdownPeriods } from './shutdown-fields.ts';
 import { checkCertificatePair } from './tls-fields.ts';
 
@@ -90,6 +91,7 @@ export function validate(fields: Fields, merged: LocatedMap): Problem[] {
     ...checkCertificatePair(merged),
     ...checkSoftThresholds(merged),
     ...checkShutdownPeriods(merged),
+    ...checkEnforcement(merged),
     ...checkImages(merged),
   ];
 }

@@ -22,6 +22,7 @@ import { createPodLeftoverCheck } from './checks/pod-leftovers.ts';
 import { createPodRightsCheck } from './checks/pod-rights.ts';
 import { createPodChecks, podHostChecks } from './checks/pods.ts';
 import { createPortCheck } from './checks/ports.ts';
+import { createReservedGroupsCheck } from './checks/reserved-groups.ts';
 import { createRuntimeChecks } from './checks/runtime.ts';
 import { createRuntimeAgentCheck, inspectRuntimeLock } from './checks/runtime-agent.ts';
 import { securityChecks } from './checks/security.ts';
@@ -83,6 +84,7 @@ export async function createAllChecks(
       config: view.config,
       isDriverStated: view.states('cgroupDriver'),
     }),
+    createReservedGroupsCheck(view.config, '/sys/fs/cgroup'),
     createPodRightsCheck(async (...asked) => {
       const pid = await agent(...asked);
       return pid === undefined ? undefined : `/proc/${pid}`;

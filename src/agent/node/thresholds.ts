@@ -40,6 +40,8 @@ export interface Reserved {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
   readonly storageBytes: number;
+  /** Processes and threads. */
+  readonly pids: number;
 }
 
 /** A percentage as a 32-bit float, like the reference, so that the published allocatable is equal to the byte. */

@@ -43,6 +43,18 @@ export function parentFor(naming: CgroupNaming, path: GroupPath): string {
   return naming.driver === 'systemd' ? (path.at(-1) ?? '') : `/${path.join('/')}`;
 }
 
+/**
+ * Where a group that others have made may be, as the reference finds it by its name: with cgroupfs a path below the root of the tree,
+ * with systemd a slice, whose name says where it lies. Undefined: the driver is not known yet. The likelier place first.
+ */
+export function existingPaths(name: string, driver: CgroupDriver | undefined): readonly GroupPath[] {
+  const plain = rootParts(name);
+  const unit = (plain.at(-1) ?? '').replace(/\.slice$/, '');
+  const slice = toPath({ driver: 'systemd', root: '/' }, unit.split('-'));
+  if (driver === 'cgroupfs') return [plain];
+  return driver === 'systemd' ? [slice, plain] : [plain, slice];
+}
+
 const allowedUid = /^\w[\w.-]{0,127}$/;
 
 function checkUid(uid: string): string {
@@ -60,7 +72,7 @@ function tierParts({ root }: CgroupNaming, qos: QosClass): string[] {
 function rootParts(root: string): string[] {
   const parts = root.split('/').filter((part) => part !== '' && part !== '.');
   if (!parts.includes('..')) return parts;
-  throw new Error(`cgroupRoot ${JSON.stringify(root)} must not contain ..`);
+  throw new Error(`the cgroup ${JSON.stringify(root)} must not contain ..`);
 }
 
 function toPath({ driver }: CgroupNaming, parts: readonly string[]): GroupPath {

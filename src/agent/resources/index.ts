@@ -19,6 +19,12 @@ export {
   type PodCgroupsOptions,
 } from './pod-cgroups.ts';
 export { type GroupLimits, groupLimitsOf, type PodLimitSettings } from './pod-limits.ts';
+export {
+  findReservedGroup,
+  limitReservedGroup,
+  type ReservedGroup,
+  type ReservedTarget,
+} from './reserved-groups.ts';
 export { type HostIds, type HostIdsOptions, readHostIds } from './sub-ids.ts';
 export {
   type CommandOutcome,

@@ -45,6 +45,8 @@ export interface AllPodsLimits {
   readonly cpuMillis: number;
   /** Undefined: memory is not limited. */
   readonly memoryBytes?: number | undefined;
+  /** Processes and threads; undefined: they are not limited. */
+  readonly pids?: number | undefined;
 }
 
 /** Of a container, or without an id of the pod as a whole. */
@@ -78,9 +80,9 @@ export class PodCgroups {
    * run already keeps its part until `refreshTiers`. Resolves to the controllers (cpu, memory, pids) that are missing here:
    * pods run without those limits.
    */
-  async prepare({ cpuMillis, memoryBytes }: AllPodsLimits): Promise<string[]> {
+  async prepare({ cpuMillis, memoryBytes, pids }: AllPodsLimits): Promise<string[]> {
     const { tree, naming } = this.#options;
-    await this.#apply(kubepodsPath(naming), { cpuShares: sharesOf(cpuMillis), memoryBytes });
+    await this.#apply(kubepodsPath(naming), { cpuShares: sharesOf(cpuMillis), memoryBytes, pids });
     for (const qos of ['Burstable', 'BestEffort'] as const) {
       const path = tierPath(naming, qos);
       await this.#apply(path, hasGroup(tree, path) ? {} : { cpuShares: minShares });

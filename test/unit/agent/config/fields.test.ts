@@ -99,9 +99,10 @@ describe('fields that count', () => {
 
   test('what is reserved is added up', async () => {
     const { config } = await load(
-      'systemReserved: {cpu: 500m, memory: 1Gi}\nkubeReserved: {cpu: "1", ephemeral-storage: 2Gi}',
+      'systemReserved: {cpu: 500m, memory: 1Gi, pid: "100"}\nkubeReserved: {cpu: "1", ephemeral-storage: 2Gi, pid: "20"}',
     );
-    assert.deepEqual(config.reserved, { cpuMillis: 1500, memoryBytes: 2 ** 30, storageBytes: 2 ** 31 });
+    const [memoryBytes, storageBytes] = [2 ** 30, 2 ** 31];
+    assert.deepEqual(config.reserved, { cpuMillis: 1500, memoryBytes, storageBytes, pids: 120 });
   });
 
   test('taints, providerID, authorization', async () => {
@@ -236,12 +237,11 @@ describe('fields without effect', () => {
   test('that ask for what is done anyway need no warning', async () => {
     const text = [
       ...['readOnlyPort: 0', 'rotateCertificates: true', 'enableDebuggingHandlers: false'],
-      ...['enforceNodeAllocatable: [pods]', 'memorySwap: {swapBehavior: NoSwap}', 'cgroupsPerQOS: true'],
+      ...['memorySwap: {swapBehavior: NoSwap}', 'cgroupsPerQOS: true'],
     ].join('\n');
     assert.deepEqual(await warningsOf(text), []);
     for (const other of [
       'enableDebuggingHandlers: true',
-      'enforceNodeAllocatable: [pods, system-reserved]',
       'memorySwap: {swapBehavior: LimitedSwap}',
       'cgroupsPerQOS: false',
     ])

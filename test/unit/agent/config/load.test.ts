@@ -80,7 +80,8 @@ describe('loading the configuration', () => {
       providerID: '',
       eviction: defaultEviction,
       nodeStatusMaxImages: 50,
-      reserved: { cpuMillis: 0, memoryBytes: 0, storageBytes: 0 },
+      reserved: { cpuMillis: 0, memoryBytes: 0, storageBytes: 0, pids: 0 },
+      enforcement: { pods: true, groups: [] },
       server: {
         enabled: true,
         tls: { minVersion: 'TLSv1.2', ciphers: undefined },

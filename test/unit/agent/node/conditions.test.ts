@@ -203,13 +203,13 @@ describe('resources', () => {
   });
 
   test('what is reserved is not for pods', () => {
-    const reserved = { cpuMillis: 500, memoryBytes: 2 ** 30, storageBytes: 2 ** 31 };
+    const reserved = { cpuMillis: 500, memoryBytes: 2 ** 30, storageBytes: 2 ** 31, pids: 0 };
     const plain = nodeResources(healthy, 110).allocatable;
     const { capacity, allocatable } = nodeResources(healthy, 110, { minFree: hardEviction, reserved });
     assert.deepEqual([capacity['cpu'], allocatable['cpu']], ['2', '1500m']);
     assert.equal(bytes(plain['memory']) - bytes(allocatable['memory']), 2 ** 30);
     assert.equal(bytes(plain['ephemeral-storage']) - bytes(allocatable['ephemeral-storage']), 2 ** 31);
-    const all = { cpuMillis: 5000, memoryBytes: 2 ** 50, storageBytes: 2 ** 60 };
+    const all = { cpuMillis: 5000, memoryBytes: 2 ** 50, storageBytes: 2 ** 60, pids: 0 };
     const none = nodeResources(healthy, 110, { minFree: hardEviction, reserved: all }).allocatable;
     assert.deepEqual([none['cpu'], none['memory'], none['ephemeral-storage']], ['0', '0', '0']);
   });

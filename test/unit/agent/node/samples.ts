@@ -36,7 +36,7 @@ export const defaultEviction: Eviction = {
 
 export const noPressure = { memory: false, disk: false, pid: false };
 
-export const nothingReserved: Reserved = { cpuMillis: 0, memoryBytes: 0, storageBytes: 0 };
+export const nothingReserved: Reserved = { cpuMillis: 0, memoryBytes: 0, storageBytes: 0, pids: 0 };
 
 /** Those of an agent without a configuration file. */
 export const nodeSettings: NodeSettings = {

@@ -10,6 +10,7 @@ import { raisesOf } from '../../../../src/agent/resources/pod-limits.ts';
 import type { Pod } from '../../../../src/api/index.ts';
 import { systemClock } from '../../../../src/base/index.ts';
 import { cgroupName, isAlive, removeCgroup, temporaryFolder, waitFor } from '../../../support/index.ts';
+import { fakeTree } from './fake-tree.ts';
 
 const uid = '7f1c5c1e-7f70-4d5f-9d0e-0c8f8f0f2a11';
 const limits = { cpuQuota: { isEnforced: true, periodUs: 100_000 }, maxPids: 40 };
@@ -21,37 +22,6 @@ function pod(resources: object, name = uid): Pod {
 
 const burstable = pod({ requests: { cpu: '500m' }, limits: { cpu: '1', memory: '64Mi' } });
 const bestEffort = pod({});
-
-/** A tree of files that stand for those of the kernel, which are there at once where a folder is made. */
-async function fakeTree(version: 1 | 2, folders: readonly string[]) {
-  const folder = await temporaryFolder();
-  const hierarchies = version === 2 ? [''] : ['cpu', 'cpuset', 'memory', 'pids', 'systemd', 'unified'];
-  for (const hierarchy of hierarchies) {
-    for (const each of ['', ...folders]) {
-      const path = join(folder.path, hierarchy, each);
-      await mkdir(path, { recursive: true });
-      for (const [file, text] of filesOf(version, hierarchy, each)) await writeFile(join(path, file), text);
-    }
-  }
-  return folder;
-}
-
-function filesOf(version: 1 | 2, hierarchy: string, folder: string): [string, string][] {
-  const procs: [string, string] = ['cgroup.procs', ''];
-  if (version === 2) {
-    const names = ['cpu.weight', 'cpu.max', 'memory.max', 'pids.max', 'cgroup.subtree_control'];
-    const own = names.map((name): [string, string] => [name, '']);
-    return [procs, ['cgroup.controllers', 'cpu memory pids rdma'], ...own];
-  }
-  const files: Record<string, [string, string][]> = {
-    cpu: ['cpu.shares', 'cpu.cfs_quota_us', 'cpu.cfs_period_us'].map((name) => [name, '']),
-    cpuset: ['cpuset.cpus', 'cpuset.mems'].map((name) => [name, folder === '' ? '0-1\n' : '\n']),
-    memory: [['memory.limit_in_bytes', '']],
-    pids: [['pids.max', '']],
-    unified: [['cgroup.controllers', '']],
-  };
-  return [procs, ...(files[hierarchy] ?? [])];
-}
 
 const tiers = ['kubepods', 'kubepods/burstable', 'kubepods/besteffort'];
 const podFolder = `kubepods/burstable/pod${uid}`;
@@ -67,11 +37,12 @@ describe('the cgroups of pods, in files that stand for the kernel’s', () => {
     await using folder = await fakeTree(1, [...tiers, podFolder]);
     const read = (path: string) => readFile(join(folder.path, path), 'utf8');
     const groups = openGroups(folder.path);
-    assert.deepEqual(await groups.prepare({ cpuMillis: 3800, memoryBytes: 7 * 2 ** 30 }), []);
+    assert.deepEqual(await groups.prepare({ cpuMillis: 3800, memoryBytes: 7 * 2 ** 30, pids: 30_000 }), []);
     await groups.make(burstable);
     await groups.refreshTiers([burstable, pod({ requests: { cpu: '1500m' } }), bestEffort]);
     assert.equal(await read('cpu/kubepods/cpu.shares'), '3891');
     assert.equal(await read('memory/kubepods/memory.limit_in_bytes'), String(7 * 2 ** 30));
+    assert.equal(await read('pids/kubepods/pids.max'), '30000');
     assert.equal(await read('cpu/kubepods/burstable/cpu.shares'), '2048');
     assert.equal(await read('cpu/kubepods/besteffort/cpu.shares'), '2');
     assert.equal(await read(`cpu/${podFolder}/cpu.shares`), '512');
