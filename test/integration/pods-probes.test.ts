@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../src/api/index.ts';
-import { waitFor } from '../support/index.ts';
+import { temporaryFolder, waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import type { Container, PodNode } from './pods/index.ts';
 import {
   containerOf,
+  grpcHealthServer,
   isRunningAndReady,
   isTrue,
   script,
@@ -110,6 +111,27 @@ describe('of all at the same time', { concurrency: true }, () => {
       const [last] = lab.pods.history(uidOf(pod)).slice(-1);
       assert.equal(containerOf(last?.pod ?? {})?.restartCount, 0);
       assert.ok(!wasReady(pod));
+    });
+
+    test('by gRPC is ready while its service serves, and says what it answers when it does not', async () => {
+      await using folder = await temporaryFolder('grpc-');
+      const grpc = { port: 5001, service: 'web' };
+      const readinessProbe = { ...often, grpc, failureThreshold: 1 };
+      const startupProbe = { ...often, grpc, failureThreshold: 600 };
+      const spec = await grpcHealthServer(folder.path, grpc.port, { readinessProbe, startupProbe });
+      const pod = await ready(await lab.run('health', spec));
+      assert.deepEqual([containerOf(pod)?.started, containerOf(pod)?.restartCount], [true, 0]);
+      await inside('health', ['touch', '/tmp/sick']);
+      await until('it to be unready', pod, (state) => !isTrue(state, 'Ready'));
+      await untilEvent(
+        pod,
+        'Unhealthy',
+        /^Readiness probe failed: service unhealthy \(responded with "NOT_SERVING"\)$/,
+      );
+      await inside('health', ['rm', '/tmp/sick']);
+      await ready(pod);
+      await lab.delete('health', 1);
+      await lab.pods.until('it to be gone', uidOf(pod), ({ isGone }) => isGone);
     });
 
     test('by gRPC is not ready while nothing listens', async () => {

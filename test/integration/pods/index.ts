@@ -13,6 +13,7 @@ export {
   stubborn,
   webServer,
 } from './containers.ts';
+export { grpcHealthServer } from './grpc-health.ts';
 export { followsLogs, showsLogs, tellsWhyNoLog } from './log-stories.ts';
 export { type PodNode, type PodNodeOptions, startPodNode } from './pod-node.ts';
 export { reboot } from './reboot.ts';
