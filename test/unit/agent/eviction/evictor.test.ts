@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { describe, test } from 'node:test';
 import type { ActivePod, EvictorOptions, Layout, PodUse } from '../../../../src/agent/eviction/index.ts';
@@ -7,6 +9,7 @@ import type { Eviction, Measurements } from '../../../../src/agent/node/index.ts
 import type { PodEnd } from '../../../../src/agent/pods/worker/index.ts';
 import type { Pod } from '../../../../src/api/index.ts';
 import { createMetrics } from '../../../../src/base/index.ts';
+import { temporaryFolder, waitFor } from '../../../support/index.ts';
 import type { ManualClock } from '../../../support/manual-clock.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
@@ -39,6 +42,8 @@ async function start(
   t: TestContext,
   given: Partial<World>,
   more: (clock: ManualClock) => Partial<EvictorOptions> = () => ({}),
+  /** One that hangs cannot be waited for at the end. */
+  ending: 'ends' | 'hangs' = 'ends',
 ) {
   const clock = createManualClock();
   let isReady = false;
@@ -115,7 +120,7 @@ async function start(
   t.after(async () => {
     stop.abort();
     await clock.advance(1);
-    await running;
+    if (ending === 'ends') await running;
   });
   await clock.advance(0);
   const ready = () => isReady;
@@ -370,6 +375,37 @@ test('others do not wait for a first look that fails', async (t) => {
   const measure = () => Promise.reject(new Error('no figures'));
   const node = await start(t, {}, () => ({ measure }));
   assert.equal(node.ready(), true);
+});
+
+test('others wait for the first figures alone, not for what follows from them', async (t) => {
+  const never = Promise.withResolvers<never>().promise;
+  const given = { pods: [active(podOf('a'))], memory: 50 * mi, eviction: hardMemory };
+  for (const hanging of [{ fileSystems: { layout: () => never } }, { readUse: () => never }]) {
+    const node = await start(t, given, () => hanging, 'hangs');
+    assert.deepEqual([node.ready(), node.evictor.pressures().memory], [true, true]);
+  }
+});
+
+test('a change of the kernel’s file wakes it, also of one that is there later', async (t) => {
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, 'memory.events.local');
+  const found: { path?: string } = {};
+  const node = await start(t, { eviction: hardMemory }, () => ({ memoryEvents: () => found.path }));
+  await writeFile(file, 'max 0\n');
+  found.path = file;
+  await node.clock.advance(roundMs);
+  await node.clock.advance(5000);
+  const before = node.looks.length;
+  await writeFile(file, 'max 1\n');
+  await waitFor(
+    'another look',
+    async () => {
+      await node.clock.advance(1);
+      return node.looks.length > before;
+    },
+    { timeoutMs: 20_000 },
+  );
+  assert.ok((node.looks.at(-1) ?? 0) < roundMs * 2 + (node.looks[0] ?? 0), 'before its time');
 });
 
 describe('what was measured is looked at again', () => {
