@@ -54,7 +54,12 @@ export function namespaceTerminating(
 const causesLimit = 100;
 
 /** 422 with every cause, or the first hundred. */
-export function invalid(kind: Named, suffix: string, name: string, causes: readonly Cause[]): StatusError {
+export function invalid(
+  kind: Omit<Named, 'resource'>,
+  suffix: string,
+  name: string,
+  causes: readonly Cause[],
+): StatusError {
   const group = groupName(kind.group, suffix);
   const reported = causes.slice(0, causesLimit);
   const listed = reported.map(({ field, message }) => `${field}: ${message}`);

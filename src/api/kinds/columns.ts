@@ -45,3 +45,22 @@ export const ageColumn: Column<ApiObject> = {
   priority: 0,
   value: (object, now) => ageOf(object.metadata?.creationTimestamp, now),
 };
+
+/** A column of text. */
+export function textColumn<T>(
+  name: string,
+  priority: number,
+  description: string,
+  value: (object: T) => string,
+): Column<T> {
+  return { name, type: 'string', description, priority, value };
+}
+
+/** A column of whole numbers; 0 where there is none. */
+export function countColumn<T>(
+  name: string,
+  description: string,
+  value: (object: T) => number | undefined,
+): Column<T> {
+  return { name, type: 'integer', description, priority: 0, value: (object) => value(object) ?? 0 };
+}

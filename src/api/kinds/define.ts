@@ -9,12 +9,13 @@ const typeFields = {
   metadata: field(1, objectMeta, 'Metadata of the object.', { default: {} }),
 };
 
-/** The description of a stored object: apiVersion, kind and metadata, and these fields. */
+/** The description of a stored object: apiVersion, kind and metadata, and these fields. A `home` where other groups contain it. */
 export function objectStruct<const F extends Fields>(
   name: string,
   fields: F,
+  options: Pick<StructType, 'home'> = {},
 ): StructType<typeof typeFields & F> {
-  return struct(name, { ...typeFields, ...fields });
+  return struct(name, { ...typeFields, ...fields }, options);
 }
 
 type Defaulted =

@@ -84,6 +84,9 @@ export { defineBody, defineKind, objectStruct } from './define.ts';
 export { eventKind } from './events/core-event.ts';
 export type { Event } from './events/event-description.ts';
 export { servedKinds } from './gen/served.ts';
+export { cronJobKind } from './jobs/cron-job.ts';
+export type { CronJob, CronJobSpec, Job, JobSpec, JobStatus } from './jobs/description.ts';
+export { jobKind } from './jobs/job.ts';
 export {
   type ApiObject,
   apiVersionOf,
@@ -96,6 +99,7 @@ export {
   type Kind,
   type ListOf,
   type ObjectType,
+  type PartView,
   type SelectableField,
   type Subresource,
   type Verb,
@@ -144,6 +148,9 @@ export {
   type ReferencedResource,
 } from './pods/references.ts';
 export { billionths, formatBillionths, formatBinary } from './quantity.ts';
+export type { LimitRange, LimitRangeItem, ResourceQuota, ResourceQuotaSpec } from './quotas/description.ts';
+export { limitRangeKind } from './quotas/limit-range.ts';
+export { resourceQuotaKind } from './quotas/resource-quota.ts';
 export { type ClusterRole, clusterRoleKind } from './rbac/cluster-role.ts';
 export { type ClusterRoleBinding, clusterRoleBindingKind } from './rbac/cluster-role-binding.ts';
 export type { PolicyRule } from './rbac/policy-rule.ts';
@@ -151,17 +158,49 @@ export { type Role, roleKind } from './rbac/role.ts';
 export { type RoleBinding, roleBindingKind } from './rbac/role-binding.ts';
 export type { RoleRef } from './rbac/role-ref.ts';
 export type { Subject } from './rbac/subject.ts';
+export { type PriorityClass, priorityClassKind, systemPriorityClasses } from './scheduling/priority-class.ts';
 export { clusterIpCauses, familyOf } from './services/address-causes.ts';
 export type { Service, ServicePort, ServiceSpec } from './services/description.ts';
+export { endpointSliceKind } from './services/endpoint-slice.ts';
+export { endpointsKind } from './services/endpoints.ts';
+export type { EndpointSubset, Endpoints } from './services/endpoints-description.ts';
 export { hasClusterIP, hasHealthCheckPort, hasNodePorts, isHeadless } from './services/needs.ts';
 export { checkServiceRanges } from './services/ranges.ts';
 export { serviceKind } from './services/service.ts';
+export type { Endpoint, EndpointSlice } from './services/slice-description.ts';
 export { claimSpecCauses, requestedSize } from './storage/claim-causes.ts';
 export type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from './storage/claim-description.ts';
 export { type CSIDriver, csiDriverKind } from './storage/csi-driver.ts';
+export { type CSIStorageCapacity, csiStorageCapacityKind } from './storage/csi-storage-capacity.ts';
 export { classInAnnotation } from './storage/display.ts';
 export { persistentVolumeKind } from './storage/persistent-volume.ts';
 export { persistentVolumeClaimKind } from './storage/persistent-volume-claim.ts';
 export { isDefaultClass, type StorageClass, storageClassKind } from './storage/storage-class.ts';
 export { type VolumeAttachment, volumeAttachmentKind } from './storage/volume-attachment.ts';
+export { type VolumeAttributesClass, volumeAttributesClassKind } from './storage/volume-attributes-class.ts';
 export type { PersistentVolume, PersistentVolumeSpec } from './storage/volume-description.ts';
+export type {
+  ControllerRevision,
+  DaemonSet,
+  DaemonSetSpec,
+  DaemonSetStatus,
+  Deployment,
+  DeploymentSpec,
+  DeploymentStatus,
+  ReplicaSet,
+  ReplicaSetSpec,
+  ReplicaSetStatus,
+  StatefulSet,
+  StatefulSetSpec,
+  StatefulSetStatus,
+} from './workloads/apps-description.ts';
+export { controllerRevisionKind } from './workloads/controller-revision.ts';
+export type { PodTemplate, ReplicationController } from './workloads/core-description.ts';
+export { daemonSetKind } from './workloads/daemon-set.ts';
+export { deploymentKind } from './workloads/deployment.ts';
+export { type PodDisruptionBudget, podDisruptionBudgetKind } from './workloads/disruption-budget.ts';
+export { podTemplateKind } from './workloads/pod-template.ts';
+export { replicaSetKind } from './workloads/replica-set.ts';
+export { replicationControllerKind } from './workloads/replication-controller.ts';
+export { statefulSetKind } from './workloads/stateful-set.ts';
+export type { PodTemplateSpec } from './workloads/template.ts';

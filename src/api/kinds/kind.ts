@@ -69,8 +69,20 @@ export interface Subresource {
   connects?: true;
   /** Of one that is forwarded: what its query may say. Without a body it is answered with text: pods/log. */
   query?: BodyType;
+  /** Shows and changes the object in the form of `body`: a Scale. */
+  view?: PartView;
   /** The feature gate that it belongs to: while that is off, there is no such path. */
   gate?: string;
+}
+
+/** A part of an object in a form of its own. */
+export interface PartView {
+  /** What a client reads; its metadata says which object and which state of it. */
+  show(object: ApiObject): ApiObject;
+  /** The object with what a client wants of the part. */
+  merge(object: ApiObject, wanted: ApiObject): ApiObject;
+  /** Of a configuration that is applied, the fields of the object that it sets; without its metadata. */
+  configure(configuration: ApiObject): ApiObject;
 }
 
 /** The kind without the subresources whose feature is off; the same object where it has none of these. */
@@ -156,7 +168,7 @@ export interface SelectableField<T> {
 }
 
 /** Groups without the suffix: those of the reference that predate it, and our own. */
-const plainGroups = ['', 'policy', 'access.nodeward.io'];
+const plainGroups = ['', 'apps', 'autoscaling', 'batch', 'policy', 'access.nodeward.io'];
 
 /** `coordination.k8s.io`, or the empty string for the core group. */
 export function groupName(group: string, suffix: string): string {

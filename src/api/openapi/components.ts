@@ -65,7 +65,10 @@ export class Components {
   #schemaOf(type: Type, home: string, beside: Schema): Schema {
     if (type.t === 'list') return this.#listSchema(type, home, beside);
     if (type.t === 'map') return this.#mapSchema(type, home, beside);
-    if (type.t === 'struct') return this.#refer(this.add(type, home), beside);
+    if (type.t === 'struct') {
+      const patch = type.patch === undefined ? {} : { 'x-kubernetes-patch-strategy': type.patch };
+      return this.#refer(this.add(type, home), { ...beside, ...patch });
+    }
     if (type.t === 'ref') return this.#refer(this.add(type.resolve(), home), beside);
     const component = scalarComponent(type.t);
     if (component === undefined) return { ...inlineScalar(type.t), ...beside };

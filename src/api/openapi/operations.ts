@@ -136,7 +136,7 @@ function describePath(
 function describeOperation(place: Place, action: Action): Operation {
   const { kind, groupSuffix, part } = place;
   const meaning = meanings[action];
-  const subject = (action === 'create' ? part?.body : undefined) ?? kind;
+  const subject = (action === 'create' || part?.view !== undefined ? part?.body : undefined) ?? kind;
   const body = bodyOf(action, subject);
   return {
     method: meaning.method,

@@ -39,7 +39,7 @@ export function map<E extends Type>(of: E, options: { atomic?: boolean } = {}): 
 export function struct<const F extends Fields>(
   name: string,
   fields: F,
-  options: Pick<StructType, 'atomic' | 'home'> = {},
+  options: Pick<StructType, 'atomic' | 'home' | 'patch'> = {},
 ): StructType<F> {
   return { t: 'struct', name, fields, ...options };
 }

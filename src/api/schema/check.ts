@@ -155,9 +155,14 @@ function listChecker(of: Type): Checker {
 function mapChecker(of: Type): Checker {
   const checkValue = checkerOf(of);
   const ofText = of.t === 'string' || of.t === 'bytes';
+  const ofTime = of.t === 'time' || of.t === 'microTime';
   return (value, place, findings) => {
     if (!isRecord(value)) return reportWrong(value, place, findings, 'a map');
     for (const key in value) {
+      if (value[key] === null && ofTime && !findings.zerosStay) {
+        Reflect.deleteProperty(value, key); // a time that is not set has no text
+        continue;
+      }
       const inner = value[key] ?? (findings.zerosStay && !ofText ? null : zeroItemOf(of));
       const kept = checkValue(inner, { parent: place, step: key }, findings);
       if (kept !== value[key]) value[key] = kept;

@@ -59,6 +59,11 @@ export interface StructType<F extends Fields = Fields> {
    * belongs to the group and version of the struct that contains it, and in the end of the kind.
    */
   readonly home?: string;
+  /**
+   * How a strategic merge patch changes it: with `replace` as a whole; with `retainKeys` clients name the fields that stay. By
+   * default its fields are merged.
+   */
+  readonly patch?: 'replace' | 'retainKeys';
 }
 /** A reference by name to a struct, for recursion; `resolve` returns it. */
 export interface RefType {
@@ -86,7 +91,7 @@ export interface Field<T extends Type = Type, R extends boolean = boolean> {
    * pointer to a scalar (`*bool`, `*int64`). A Go client cannot distinguish a zero from an unset field unless it is a
    * pointer, so decoding drops other zeros, in every encoding; a pointer's zero is kept:
    * `leaseTransitions` 0, `automountServiceAccountToken` false, `terminationGracePeriodSeconds` 0. Of no consequence for
-   * required fields, which keep a zero in any case, and for structs, times and quantities, where empty and absent differ.
+   * required fields, which keep a zero in any case (a struct that is required and a pointer is written as null), and for structs, times and quantities, where empty and absent differ.
    */
   readonly pointer?: boolean;
   /**

@@ -121,7 +121,8 @@ function mapAdder(inner: Change | undefined): Change | undefined {
 /** What stands where a field is not set: a struct has what is required in it, too. */
 function zeroOfField(field: Field): unknown {
   const type = field.type.t === 'ref' ? field.type.resolve() : field.type;
-  if (type.t !== 'struct' || !(field.required || isAlwaysPresent(field))) return zeroFor(field);
+  const isThere = (field.required && !field.pointer) || isAlwaysPresent(field);
+  if (type.t !== 'struct' || !isThere) return zeroFor(field);
   const written = Object.entries(type.fields).filter(([, inner]) => isWritten(inner));
   return Object.fromEntries(written.map(([name, inner]) => [name, zeroOfField(inner)]));
 }

@@ -1,6 +1,10 @@
 import { measuredKinds, resolveGates, servedKinds } from '../../api/index.ts';
 import type { Authorizer } from '../authz/index.ts';
-import { ensureDefaultPolicy, ensureSystemNamespaces } from '../controllers/index.ts';
+import {
+  ensureDefaultPolicy,
+  ensureSystemNamespaces,
+  ensureSystemPriorityClasses,
+} from '../controllers/index.ts';
 import type { ServiceAccountKey } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { createRegistry } from '../registry/index.ts';
@@ -47,6 +51,7 @@ export async function assembleRegistry(
     gates,
   });
   await ensureSystemNamespaces(registry);
+  await ensureSystemPriorityClasses(registry, log);
   await ensureDefaultPolicy(registry, log);
   access.load();
   return { registry, access };

@@ -22,5 +22,6 @@ export { PodGarbageService } from './pod-garbage/index.ts';
 export { roleAggregation, selectsAny } from './role-aggregation/index.ts';
 export { rootCertificates } from './root-certificates.ts';
 export { ensureSystemNamespaces } from './system-namespaces.ts';
+export { ensureSystemPriorityClasses } from './system-priority-classes.ts';
 export { tokenSecrets } from './token-secrets/index.ts';
 export { claimProtection, volumeProtection } from './volume-protection.ts';

@@ -11,5 +11,5 @@ export function refuseInvalid(
   causes: readonly Cause[],
 ): void {
   if (causes.length === 0) return;
-  throw invalid({ group: 'meta', resource: kind, kind }, registry.groupSuffix, '', causes);
+  throw invalid({ group: 'meta', kind }, registry.groupSuffix, '', causes);
 }

@@ -3,16 +3,26 @@ package main
 import (
 	"reflect"
 
+	admission "k8s.io/api/admissionregistration/v1"
+	apps "k8s.io/api/apps/v1"
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
+	scale "k8s.io/api/autoscaling/v1"
+	autoscaling "k8s.io/api/autoscaling/v2"
+	batch "k8s.io/api/batch/v1"
 	certificates "k8s.io/api/certificates/v1"
 	beta "k8s.io/api/certificates/v1beta1"
 	coordination "k8s.io/api/coordination/v1"
 	core "k8s.io/api/core/v1"
+	discovery "k8s.io/api/discovery/v1"
 	events "k8s.io/api/events/v1"
+	flow "k8s.io/api/flowcontrol/v1"
+	networking "k8s.io/api/networking/v1"
 	node "k8s.io/api/node/v1"
 	policy "k8s.io/api/policy/v1"
 	rbac "k8s.io/api/rbac/v1"
+	devices "k8s.io/api/resource/v1"
+	scheduling "k8s.io/api/scheduling/v1"
 	storage "k8s.io/api/storage/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -57,7 +67,24 @@ func kinds() []entry {
 	groups := [][]entry{
 		of(core.SchemeGroupVersion, &core.Namespace{}, &core.Node{}, &core.Pod{}, &core.ConfigMap{}, &core.Secret{},
 			&core.ServiceAccount{}, &core.Event{}, &core.Binding{}, &core.Service{},
-			&core.PersistentVolume{}, &core.PersistentVolumeClaim{}),
+			&core.PersistentVolume{}, &core.PersistentVolumeClaim{}, &core.ReplicationController{}, &core.PodTemplate{},
+			&core.Endpoints{}, &core.ResourceQuota{}, &core.LimitRange{}, &core.ComponentStatus{}),
+		of(apps.SchemeGroupVersion, &apps.ReplicaSet{}, &apps.Deployment{}, &apps.StatefulSet{}, &apps.DaemonSet{},
+			&apps.ControllerRevision{}),
+		of(batch.SchemeGroupVersion, &batch.Job{}, &batch.CronJob{}),
+		of(scale.SchemeGroupVersion, &scale.Scale{}, &scale.HorizontalPodAutoscaler{}),
+		of(autoscaling.SchemeGroupVersion, &autoscaling.HorizontalPodAutoscaler{}),
+		of(discovery.SchemeGroupVersion, &discovery.EndpointSlice{}),
+		of(scheduling.SchemeGroupVersion, &scheduling.PriorityClass{}),
+		of(networking.SchemeGroupVersion, &networking.Ingress{}, &networking.IngressClass{}, &networking.NetworkPolicy{},
+			&networking.ServiceCIDR{}, &networking.IPAddress{}),
+		of(devices.SchemeGroupVersion, &devices.ResourceClaim{}, &devices.ResourceClaimTemplate{},
+			&devices.ResourceSlice{}, &devices.DeviceClass{}),
+		of(flow.SchemeGroupVersion, &flow.FlowSchema{}, &flow.PriorityLevelConfiguration{}),
+		of(admission.SchemeGroupVersion, &admission.ValidatingWebhookConfiguration{},
+			&admission.MutatingWebhookConfiguration{}, &admission.ValidatingAdmissionPolicy{},
+			&admission.ValidatingAdmissionPolicyBinding{}, &admission.MutatingAdmissionPolicy{},
+			&admission.MutatingAdmissionPolicyBinding{}),
 		of(schema.GroupVersion{Version: "v1"}, &meta.Status{}, &meta.DeleteOptions{}, &meta.APIGroup{},
 			&meta.APIGroupList{}, &meta.APIResourceList{}, &meta.APIVersions{}),
 		of(meta.SchemeGroupVersion, &meta.PartialObjectMetadata{}, &meta.PartialObjectMetadataList{}),
@@ -71,9 +98,9 @@ func kinds() []entry {
 			&authorization.SelfSubjectRulesReview{}),
 		of(authentication.SchemeGroupVersion, &authentication.TokenReview{}, &authentication.SelfSubjectReview{},
 			&authentication.TokenRequest{}),
-		of(policy.SchemeGroupVersion, &policy.Eviction{}),
+		of(policy.SchemeGroupVersion, &policy.Eviction{}, &policy.PodDisruptionBudget{}),
 		of(storage.SchemeGroupVersion, &storage.CSINode{}, &storage.StorageClass{}, &storage.VolumeAttachment{},
-			&storage.CSIDriver{}),
+			&storage.CSIDriver{}, &storage.CSIStorageCapacity{}, &storage.VolumeAttributesClass{}),
 		of(node.SchemeGroupVersion, &node.RuntimeClass{}),
 	}
 	var all []entry

@@ -16,21 +16,38 @@ import { secretKind } from '../core/secret.ts';
 import { serviceAccountKind } from '../core/service-account.ts';
 import { eventKind } from '../events/core-event.ts';
 import { eventViewKind } from '../events/event.ts';
+import { cronJobKind } from '../jobs/cron-job.ts';
+import { jobKind } from '../jobs/job.ts';
 import { csiNodeKind } from '../nodes/csi-node.ts';
 import { leaseKind } from '../nodes/lease.ts';
 import { nodeKind } from '../nodes/node.ts';
 import { runtimeClassKind } from '../nodes/runtime-class.ts';
 import { podKind } from '../pods/pod.ts';
+import { limitRangeKind } from '../quotas/limit-range.ts';
+import { resourceQuotaKind } from '../quotas/resource-quota.ts';
 import { clusterRoleBindingKind } from '../rbac/cluster-role-binding.ts';
 import { clusterRoleKind } from '../rbac/cluster-role.ts';
 import { roleBindingKind } from '../rbac/role-binding.ts';
 import { roleKind } from '../rbac/role.ts';
+import { priorityClassKind } from '../scheduling/priority-class.ts';
+import { endpointSliceKind } from '../services/endpoint-slice.ts';
+import { endpointsKind } from '../services/endpoints.ts';
 import { serviceKind } from '../services/service.ts';
 import { csiDriverKind } from '../storage/csi-driver.ts';
+import { csiStorageCapacityKind } from '../storage/csi-storage-capacity.ts';
 import { persistentVolumeClaimKind } from '../storage/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../storage/persistent-volume.ts';
 import { storageClassKind } from '../storage/storage-class.ts';
 import { volumeAttachmentKind } from '../storage/volume-attachment.ts';
+import { volumeAttributesClassKind } from '../storage/volume-attributes-class.ts';
+import { controllerRevisionKind } from '../workloads/controller-revision.ts';
+import { daemonSetKind } from '../workloads/daemon-set.ts';
+import { deploymentKind } from '../workloads/deployment.ts';
+import { podDisruptionBudgetKind } from '../workloads/disruption-budget.ts';
+import { podTemplateKind } from '../workloads/pod-template.ts';
+import { replicaSetKind } from '../workloads/replica-set.ts';
+import { replicationControllerKind } from '../workloads/replication-controller.ts';
+import { statefulSetKind } from '../workloads/stateful-set.ts';
 import type { Kind } from '../kind.ts';
 
 /** Every kind that is served. */
@@ -52,19 +69,36 @@ export const servedKinds: readonly Kind[] = [
   serviceAccountKind,
   eventKind,
   eventViewKind,
+  cronJobKind,
+  jobKind,
   csiNodeKind,
   leaseKind,
   nodeKind,
   runtimeClassKind,
   podKind,
+  limitRangeKind,
+  resourceQuotaKind,
   clusterRoleBindingKind,
   clusterRoleKind,
   roleBindingKind,
   roleKind,
+  priorityClassKind,
+  endpointSliceKind,
+  endpointsKind,
   serviceKind,
   csiDriverKind,
+  csiStorageCapacityKind,
   persistentVolumeClaimKind,
   persistentVolumeKind,
   storageClassKind,
   volumeAttachmentKind,
+  volumeAttributesClassKind,
+  controllerRevisionKind,
+  daemonSetKind,
+  deploymentKind,
+  podDisruptionBudgetKind,
+  podTemplateKind,
+  replicaSetKind,
+  replicationControllerKind,
+  statefulSetKind,
 ];

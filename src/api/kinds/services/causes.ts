@@ -156,7 +156,8 @@ const specialRanges: readonly [BlockList, string][] = [
 ];
 const unspecified = rangesOf(['0.0.0.0', 32], ['::', 128]);
 
-function outsideCauses(field: string, address: string): Cause[] {
+/** The causes why an address is none that means the same on every machine. */
+export function outsideCauses(field: string, address: string): Cause[] {
   const wrong = checkIP(address);
   if (wrong !== undefined) return [invalidValue(field, address, wrong)];
   const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';

@@ -37,10 +37,14 @@ const claimStatus = struct('PersistentVolumeClaimStatus', {
   ),
 });
 
-export const claimRoot = objectStruct('PersistentVolumeClaim', {
-  spec: field(2, persistentVolumeClaimSpec, 'Desired state.', { default: {} }),
-  status: field(3, claimStatus, 'Observed state.', { default: {} }),
-});
+export const claimRoot = objectStruct(
+  'PersistentVolumeClaim',
+  {
+    spec: field(2, persistentVolumeClaimSpec, 'Desired state.', { default: {} }),
+    status: field(3, claimStatus, 'Observed state.', { default: {} }),
+  },
+  { home: 'core/v1' },
+);
 
 /** A request for storage, which pods of its namespace name. */
 export interface PersistentVolumeClaim extends Infer<typeof claimRoot> {}

@@ -1,12 +1,11 @@
 import type { Infer } from '../../schema/index.ts';
 import { bool, field, int64, list, required, string, struct } from '../../schema/index.ts';
 import { causesOf, duplicateValue, invalidValue, unsupportedValue } from '../cause.ts';
-import { ageColumn } from '../columns.ts';
+import { ageColumn, textColumn } from '../columns.ts';
 import { defineKind, objectStruct } from '../define.ts';
 import type { Cause, Column } from '../kind.ts';
 import { pointer } from '../pod-spec/wire.ts';
 import { hasSameMeaning } from '../pod-validation/difference.ts';
-import { textColumn } from './display.ts';
 import { driverNameCauses } from './volume-causes.ts';
 
 const driverSpec = struct('CSIDriverSpec', {

@@ -1,4 +1,4 @@
-import type { ApiObject, Column } from '../kind.ts';
+import type { ApiObject } from '../kind.ts';
 
 /* What the tables of storage have in common. */
 
@@ -33,14 +33,4 @@ export function classNameOf(object: ApiObject & { spec?: { storageClassName?: st
 /** The phase, or that it is being deleted. */
 export function phaseOf({ metadata, status }: ApiObject & { status?: { phase?: string } }): string {
   return metadata?.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating';
-}
-
-/** A column of text. */
-export function textColumn<T>(
-  name: string,
-  priority: number,
-  description: string,
-  value: (object: T) => string,
-): Column<T> {
-  return { name, type: 'string', description, priority, value };
 }

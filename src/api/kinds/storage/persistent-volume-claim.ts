@@ -1,11 +1,11 @@
-import { ageColumn } from '../columns.ts';
+import { ageColumn, textColumn } from '../columns.ts';
 import { defineKind } from '../define.ts';
 import type { Cause } from '../kind.ts';
 import { changeableMetadata } from '../kind.ts';
 import { claimChangeCauses, claimSpecCauses, claimStatusCauses } from './claim-causes.ts';
 import type { PersistentVolumeClaim } from './claim-description.ts';
 import { claimRoot } from './claim-description.ts';
-import { classNameOf, formatModes, phaseOf, textColumn } from './display.ts';
+import { classNameOf, formatModes, phaseOf } from './display.ts';
 
 /** What the claim is filled from is said in two fields; one that is left out follows from the other. */
 function withSources(claim: PersistentVolumeClaim): PersistentVolumeClaim {

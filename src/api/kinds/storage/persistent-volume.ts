@@ -1,8 +1,8 @@
-import { ageColumn } from '../columns.ts';
+import { ageColumn, textColumn } from '../columns.ts';
 import { defineKind } from '../define.ts';
 import type { Cause } from '../kind.ts';
 import { changeableMetadata } from '../kind.ts';
-import { classNameOf, formatModes, phaseOf, textColumn } from './display.ts';
+import { classNameOf, formatModes, phaseOf } from './display.ts';
 import { volumeSpecCauses } from './volume-causes.ts';
 import { volumeChangeCauses } from './volume-changes.ts';
 import { defaultVolumeSource } from './volume-defaults.ts';

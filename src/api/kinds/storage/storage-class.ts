@@ -9,13 +9,12 @@ import {
   invalidValue,
   requiredValue,
 } from '../cause.ts';
-import { ageColumn } from '../columns.ts';
+import { ageColumn, textColumn } from '../columns.ts';
 import { defineKind, objectStruct } from '../define.ts';
 import type { Cause } from '../kind.ts';
 import { pointer } from '../pod-spec/wire.ts';
 import { hasSameMeaning } from '../pod-validation/difference.ts';
 import { oneOf } from '../pod-validation/formats.ts';
-import { textColumn } from './display.ts';
 
 const topologyTerm = struct(
   'TopologySelectorTerm',
@@ -93,7 +92,8 @@ function provisionerCauses(name: string): Cause[] {
   return invalidUnless('provisioner', name, checkQualifiedName(name.toLowerCase()));
 }
 
-function parameterCauses(parameters: Readonly<Record<string, string>>): Cause[] {
+/** The causes why parameters are invalid. */
+export function parameterCauses(parameters: Readonly<Record<string, string>>): Cause[] {
   const entries = Object.entries(parameters);
   const bytes = entries.flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const tooMany: Cause = {

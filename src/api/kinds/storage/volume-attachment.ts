@@ -2,12 +2,11 @@ import { checkName } from '../../names/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { bool, field, int32, map, required, string, struct, time } from '../../schema/index.ts';
 import { forbiddenValue, invalidUnless, invalidValue, requiredValue } from '../cause.ts';
-import { ageColumn } from '../columns.ts';
+import { ageColumn, textColumn } from '../columns.ts';
 import { defineKind, objectStruct } from '../define.ts';
 import type { Cause } from '../kind.ts';
 import { pointer } from '../pod-spec/wire.ts';
 import { hasSameMeaning } from '../pod-validation/difference.ts';
-import { textColumn } from './display.ts';
 import { driverNameCauses, volumeSpecCauses } from './volume-causes.ts';
 import { persistentVolumeSpec } from './volume-description.ts';
 

@@ -16,6 +16,11 @@ export function isStruct(type: MaybeType): boolean {
   return type?.t === 'struct' || type?.t === 'ref';
 }
 
+/** Whether a patch of the struct stands for the whole of it. */
+export function isReplaced(type: MaybeType): boolean {
+  return type?.t === 'struct' && type.patch === 'replace';
+}
+
 export function asList(type: MaybeType): ListType | undefined {
   return type?.t === 'list' ? type : undefined;
 }

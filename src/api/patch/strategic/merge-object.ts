@@ -5,7 +5,7 @@ import type { ListDirective } from './directives.ts';
 import { hasMarker, readMarker, readRetained, sortMembers, withoutMarker } from './directives.ts';
 import { orderList } from './element-order.ts';
 import type { MaybeType } from './member-type.ts';
-import { asList, findMemberType, isStruct } from './member-type.ts';
+import { asList, findMemberType, isReplaced, isStruct } from './member-type.ts';
 import type { Merge } from './merge.ts';
 import { mergeList } from './merge-list.ts';
 import type { Place } from './place.ts';
@@ -76,6 +76,7 @@ function withChanges(
 function mergeValue(type: MaybeType, live: unknown, patch: unknown, place: Place, merge: Merge): unknown {
   if (patch === null) return undefined;
   if (isRecord(patch)) {
+    if (isRecord(live) && isReplaced(type)) return buildAdded(patch, place);
     if (isRecord(live)) return merge.object(type, live, patch, place);
     const isThere = isStruct(type) && !(hasMarker(patch) && readMarker(patch, place) === 'delete');
     return isThere ? merge.object(type, {}, patch, place) : buildAdded(patch, place);

@@ -1,3 +1,4 @@
+import { answerWith } from '../own-form.ts';
 import type { Answer, ApiRequest } from '../request.ts';
 import { readVersion, settle } from './read-version.ts';
 
@@ -5,11 +6,5 @@ import { readVersion, settle } from './read-version.ts';
 export async function get(request: ApiRequest): Promise<Answer> {
   const { resource, namespace, name } = request;
   await settle(request, readVersion(request.query));
-  return {
-    form: 'object',
-    code: 200,
-    type: resource.kind,
-    json: resource.encoding.show(resource.get(namespace, name)),
-    warnings: [],
-  };
+  return answerWith(request, resource.get(namespace, name), 200);
 }

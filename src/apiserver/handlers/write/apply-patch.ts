@@ -13,6 +13,7 @@ import {
   withWritten,
 } from '../../../api/index.ts';
 import type { ApiRequest } from '../request.ts';
+import { bodyTypeOf } from '../request.ts';
 import type { GivenPatch } from './read-patch.ts';
 import { checkName } from './update.ts';
 import { settleNamespace, withoutZeroVersion } from './write-body.ts';
@@ -23,10 +24,11 @@ import { settleNamespace, withoutZeroVersion } from './write-body.ts';
  * the kind, and for a patch that cannot be applied to this object.
  */
 export function applyPatch(request: ApiRequest, patch: GivenPatch, stored: ApiObject): Decoded<ApiObject> {
-  const { kind, groupSuffix } = request.resource;
+  const { groupSuffix } = request.resource;
+  const type = bodyTypeOf(request);
   const value = patchValue(request, patch, stored);
   const { object, complaints } = decodeOrRefuse(request, patch, () =>
-    decodeValue(kind, apiVersionOf(kind, groupSuffix), value),
+    decodeValue(type, apiVersionOf(type, groupSuffix), value),
   );
   const wanted = settleNamespace(request, withoutZeroVersion(object));
   checkName(wanted.metadata?.name, request.name);
@@ -36,14 +38,14 @@ export function applyPatch(request: ApiRequest, patch: GivenPatch, stored: ApiOb
 
 /** 422 for a patch whose result is no valid object. */
 function toInvalidPatch(request: ApiRequest, { value }: GivenPatch, why: string): StatusError {
-  const { sensitive } = request.resource.kind;
+  const { sensitive } = bodyTypeOf(request);
   const cause = invalidValue('patch', value, why);
   return toInvalid(request, sensitive ? { ...cause, message: `Invalid value: ${why}` } : cause);
 }
 
 /** The result shares nothing with the stored object or the patch, because both are used again. */
 function patchValue(request: ApiRequest, patch: GivenPatch, stored: ApiObject): unknown {
-  const { root } = request.resource.kind;
+  const { root } = bodyTypeOf(request);
   const whole = withWritten(root, stored); // the patch is meant for what its sender has read
   try {
     if (patch.format === 'json') return applyJsonPatch(whole, patch.value);
@@ -79,6 +81,6 @@ function checkUid(request: ApiRequest, { metadata }: ApiObject, stored: ApiObjec
   throw toInvalid(request, invalidValue('metadata.uid', uid, 'field is immutable'));
 }
 
-function toInvalid({ resource, name }: ApiRequest, cause: ReturnType<typeof invalidValue>): StatusError {
-  return invalid(resource.kind, resource.groupSuffix, name, [cause]);
+function toInvalid(request: ApiRequest, cause: ReturnType<typeof invalidValue>): StatusError {
+  return invalid(bodyTypeOf(request), request.resource.groupSuffix, request.name, [cause]);
 }

@@ -1,6 +1,8 @@
 import type { ApiObject, EncodedBody } from '../../../api/index.ts';
 import { apiVersionOf, decodeConfiguration, StatusError } from '../../../api/index.ts';
+import { answerWith, wantedConfiguration } from '../own-form.ts';
 import type { Answer, ApiRequest } from '../request.ts';
+import { bodyTypeOf } from '../request.ts';
 import type { PatchOptions } from './patch-options.ts';
 import { readPatchOptions } from './patch-options.ts';
 import { settleNamespace, withoutZeroVersion } from './write-body.ts';
@@ -14,12 +16,11 @@ export async function apply(request: ApiRequest, body: EncodedBody): Promise<Ans
   const warn = (text: string) => void warnings.push(text);
   const { stored, created } = await resource.apply(
     { namespace, name },
-    { configuration, subresource, force },
+    { configuration: wantedConfiguration(request, configuration), subresource, force },
     { user, dryRun, manager, warn },
     () => request.authorize('create'),
   );
-  const json = resource.encoding.show(stored);
-  return { form: 'object', code: created ? 201 : 200, type: resource.kind, json, warnings };
+  return answerWith(request, stored, created ? 201 : 200, warnings);
 }
 
 interface Configuration {
@@ -33,8 +34,9 @@ function readConfiguration(
   { fieldValidation }: PatchOptions,
 ): Configuration {
   const { resource, name } = request;
-  const apiVersion = apiVersionOf(resource.kind, resource.groupSuffix);
-  const { object, complaints } = decodeConfiguration(resource.kind, apiVersion, body);
+  const type = bodyTypeOf(request);
+  const apiVersion = apiVersionOf(type, resource.groupSuffix);
+  const { object, complaints } = decodeConfiguration(type, apiVersion, body);
   if (fieldValidation === 'Strict' && complaints.length > 0) {
     throw new StatusError('BadRequest', `strict decoding error: ${complaints.join(', ')}`);
   }

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../api/index.ts';
 import { StatusError } from '../../../api/index.ts';
+import { answerWith, formatObject, wantedObject } from '../own-form.ts';
 import type { Answer, ApiRequest } from '../request.ts';
 import { apply } from './apply.ts';
 import { applyPatch } from './apply-patch.ts';
@@ -20,13 +21,13 @@ export async function patch(request: ApiRequest): Promise<Answer> {
   const said: string[] = [];
   let complaints: readonly string[] = []; // about the last state that it was applied to
   const make = (stored: ApiObject): ApiObject => {
-    const patched = applyPatch(request, given, stored);
+    const patched = applyPatch(request, given, formatObject(request, stored));
     complaints = [...given.complaints, ...patched.complaints];
     if (fieldValidation === 'Strict' && complaints.length > 0) {
       throw new StatusError('BadRequest', `strict decoding error: ${complaints.join(', ')}`);
     }
     if (fieldValidation === 'Warn') request.complain?.(complaints);
-    return patched.object;
+    return wantedObject(request, stored, patched.object);
   };
   const context = { user, dryRun, manager, warn: (text: string) => void said.push(text) };
   const stored = await resource.change(
@@ -36,5 +37,5 @@ export async function patch(request: ApiRequest): Promise<Answer> {
     context,
   );
   const warnings = fieldValidation === 'Warn' ? [...complaints, ...said] : said;
-  return { form: 'object', code: 200, type: resource.kind, json: resource.encoding.show(stored), warnings };
+  return answerWith(request, stored, 200, warnings);
 }

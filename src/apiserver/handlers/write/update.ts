@@ -1,4 +1,6 @@
+import type { ApiObject } from '../../../api/index.ts';
 import { StatusError } from '../../../api/index.ts';
+import { answerWith, wantedObject } from '../own-form.ts';
 import type { Answer, ApiRequest } from '../request.ts';
 import { readWriteBody } from './write-body.ts';
 
@@ -7,12 +9,13 @@ export async function update(request: ApiRequest): Promise<Answer> {
   const { resource, namespace, name, subresource } = request;
   const { object, context, warnings } = readWriteBody(request, 'UpdateOptions');
   checkName(object.metadata?.name, name);
+  const make = (stored: ApiObject) => wantedObject(request, stored, object);
+  const change = { make, operation: 'Update' } as const;
   const { stored, created } =
     subresource === ''
       ? await resource.put({ namespace, name }, object, context, () => request.authorize('create'))
-      : { stored: await resource.update(namespace, name, object, subresource, context), created: false };
-  const json = resource.encoding.show(stored);
-  return { form: 'object', code: created ? 201 : 200, type: resource.kind, json, warnings };
+      : { stored: await resource.change({ namespace, name }, change, subresource, context), created: false };
+  return answerWith(request, stored, created ? 201 : 200, warnings);
 }
 
 /** Throws 400 unless the name in the body is the one in the path. */

@@ -17,15 +17,24 @@ export interface GroupVersion {
 /** The order of the reference, in which clients resolve short names; other groups follow by name. */
 const order = [
   '',
+  'apps',
   'events',
   'authentication',
   'authorization',
+  'autoscaling',
+  'batch',
   'certificates',
+  'networking',
   'policy',
   'rbac.authorization',
   'storage',
+  'admissionregistration',
+  'scheduling',
   'coordination',
   'node',
+  'discovery',
+  'resource',
+  'flowcontrol.apiserver',
 ];
 
 /** The served kinds by group and version, in the order of discovery. */

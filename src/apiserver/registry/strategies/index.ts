@@ -6,11 +6,13 @@ import {
   persistentVolumeClaimKind,
   persistentVolumeKind,
   podKind,
+  priorityClassKind,
 } from '../../../api/index.ts';
 import type { Strategy } from '../strategy.ts';
 import { clusterRoleStrategy } from './cluster-role.ts';
 import { namespaceStrategy } from './namespace.ts';
 import { podStrategy } from './pod.ts';
+import { priorityClassStrategy } from './priority-class.ts';
 import { signingRequestStrategy } from './signing-request.ts';
 import { claimStrategy, volumeStrategy } from './storage.ts';
 
@@ -25,6 +27,7 @@ export const strategies: ReadonlyMap<Kind, Strategy> = new Map([
   entry(certificateSigningRequestKind, signingRequestStrategy),
   entry(clusterRoleKind, clusterRoleStrategy),
   entry(podKind, podStrategy),
+  entry(priorityClassKind, priorityClassStrategy),
   entry(persistentVolumeKind, volumeStrategy),
   entry(persistentVolumeClaimKind, claimStrategy),
 ]);

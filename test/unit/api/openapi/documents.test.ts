@@ -30,9 +30,14 @@ function pathsByVerb(verb: Verb): Map<string, { path: string; served: boolean; k
     const path = `${base}/${namespaced ? 'namespaces/{namespace}/' : ''}${resource}/{name}`;
     const parts = kind.subresources
       .filter(({ connects }) => !connects)
-      .map(({ name, verbs }) => ({ path: `${path}/${name}`, verbs }));
-    return [{ path, verbs: kind.verbs }, ...parts].map((place) => {
-      const known = { group, version, kind: kind.kind };
+      .map(({ name, verbs, view, body }) => ({
+        path: `${path}/${name}`,
+        verbs,
+        form: view === undefined ? kind : (body ?? kind),
+      }));
+    return [{ path, verbs: kind.verbs, form: kind }, ...parts].map((place) => {
+      const { form } = place;
+      const known = { group: groupName(form.group, 'k8s.io'), version: form.version, kind: form.kind };
       return [place.path, { path: place.path, served: place.verbs.includes(verb), kind: known }] as const;
     });
   });
@@ -169,8 +174,13 @@ describe('the two documents agree', () => {
     for (const [, kinds] of Map.groupBy(servedKinds, ({ group, version }) => `${group}/${version}`)) {
       const { paths, components } = openApi3Of(kinds);
       for (const [path, item] of Object.entries(paths)) assert.deepEqual(item, v3.paths[path], path);
-      for (const [name, schema] of Object.entries(components.schemas))
-        assert.deepEqual(schema, v3.components.schemas[name], name);
+      for (const [name, schema] of Object.entries(components.schemas)) {
+        const whole = v3.components.schemas[name];
+        // a claim is a kind of another group, and a part of a StatefulSet
+        const isPart = name === 'io.k8s.api.core.v1.PersistentVolumeClaim' && kinds[0]?.group !== '';
+        if (isPart) assert.deepEqual(schema.properties, whole?.properties, name);
+        else assert.deepEqual(schema, whole, name);
+      }
     }
   });
 });

@@ -95,9 +95,17 @@ function strictly(root: StructType, json: unknown): { value: unknown; unknown: s
   return { value, unknown: findings.unknown };
 }
 
+/** Null, and a map of times of which none is set. */
+function isNothing(value: unknown): boolean {
+  if (value === null) return true;
+  if (!isRecord(value)) return false;
+  const inner = Object.values(value);
+  return inner.length > 0 && inner.every((each) => each === null);
+}
+
 /** Paths of what is in `before` and not in `after`; null is nothing. */
 function missingFrom(after: unknown, before: unknown, path: string): string[] {
-  if (before === null) return [];
+  if (isNothing(before)) return [];
   if (after === undefined) return [path];
   if (Array.isArray(before) && Array.isArray(after))
     return before.flatMap((item, index) => missingFrom(after[index], item, `${path}[${index}]`));

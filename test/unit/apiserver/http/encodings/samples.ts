@@ -14,6 +14,12 @@ const rules = [{ apiGroups: ['', 'apps'], resources: ['pods'], verbs: ['get', 'l
 const request = await signingRequest('node');
 const authority = await createAuthority('samples', 3600_000, Date.now());
 
+const labels = { app: 'web' };
+const selector = { matchLabels: labels };
+const containers = [{ name: 'web', image: 'registry.k8s.io/pause:3.10' }];
+const template = { metadata: { labels }, spec: { containers } };
+const jobTemplate = { spec: { restartPolicy: 'Never', containers } };
+
 /** Something valid of each kind, with fields that encodings treat differently. */
 const samples: Readonly<Record<string, () => object>> = {
   Lease: () => ({ spec: { ...lease('x').spec, renewTime: time, leaseTransitions: 0 } }),
@@ -85,6 +91,47 @@ const samples: Readonly<Record<string, () => object>> = {
   }),
   CSIDriver: () => ({ spec: { attachRequired: false, tokenRequests: [{ audience: '' }] } }),
   RuntimeClass: () => ({ handler: 'runc' }),
+  ReplicaSet: () => ({ spec: { replicas: 0, selector, template } }),
+  Deployment: () => ({ spec: { selector, template, strategy: { rollingUpdate: { maxSurge: '10%' } } } }),
+  StatefulSet: () => ({
+    spec: {
+      selector,
+      template,
+      serviceName: 'web',
+      volumeClaimTemplates: [
+        {
+          metadata: { name: 'data' },
+          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+        },
+      ],
+    },
+  }),
+  DaemonSet: () => ({ spec: { selector, template, updateStrategy: { type: 'OnDelete' } } }),
+  ControllerRevision: () => ({ revision: 3, data: { spec: { template: { a: [1, 'two'] } } } }),
+  ReplicationController: () => ({ spec: { template } }),
+  PodTemplate: () => ({ template }),
+  Job: () => ({
+    spec: {
+      manualSelector: true,
+      selector,
+      template: { metadata: { labels }, spec: { restartPolicy: 'OnFailure', containers } },
+    },
+  }),
+  CronJob: () => ({ spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template: jobTemplate } } } }),
+  PodDisruptionBudget: () => ({ spec: { minAvailable: '50%', selector } }),
+  PriorityClass: () => ({ value: -10, description: 'not: urgent' }),
+  ResourceQuota: () => ({ spec: { hard: { pods: '10', 'requests.cpu': '0.5' } } }),
+  LimitRange: () => ({ spec: { limits: [{ type: 'Container', max: { cpu: '2' } }] } }),
+  Endpoints: () => ({
+    subsets: [{ addresses: [{ ip: '10.1.2.3', nodeName: 'one' }], ports: [{ name: 'http', port: 80 }] }],
+  }),
+  EndpointSlice: () => ({
+    addressType: 'IPv6',
+    endpoints: [{ addresses: ['fd00::1'], conditions: { ready: false } }],
+    ports: [{ name: '', port: 80 }],
+  }),
+  CSIStorageCapacity: () => ({ storageClassName: 'fast', capacity: '1Ti', nodeTopology: selector }),
+  VolumeAttributesClass: () => ({ driverName: 'disk.example.com', parameters: { iops: '3000' } }),
   CSINode: () => ({ spec: { drivers: [{ name: 'a.example.com', nodeID: 'n', allocatable: { count: 0 } }] } }),
 };
 
