@@ -3,7 +3,6 @@ package main
 import (
 	"reflect"
 
-	admission "k8s.io/api/admissionregistration/v1"
 	apps "k8s.io/api/apps/v1"
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
@@ -16,7 +15,6 @@ import (
 	core "k8s.io/api/core/v1"
 	discovery "k8s.io/api/discovery/v1"
 	events "k8s.io/api/events/v1"
-	flow "k8s.io/api/flowcontrol/v1"
 	networking "k8s.io/api/networking/v1"
 	node "k8s.io/api/node/v1"
 	policy "k8s.io/api/policy/v1"
@@ -68,11 +66,11 @@ func kinds() []entry {
 		of(core.SchemeGroupVersion, &core.Namespace{}, &core.Node{}, &core.Pod{}, &core.ConfigMap{}, &core.Secret{},
 			&core.ServiceAccount{}, &core.Event{}, &core.Binding{}, &core.Service{},
 			&core.PersistentVolume{}, &core.PersistentVolumeClaim{}, &core.ReplicationController{}, &core.PodTemplate{},
-			&core.Endpoints{}, &core.ResourceQuota{}, &core.LimitRange{}, &core.ComponentStatus{}),
+			&core.Endpoints{}, &core.ResourceQuota{}, &core.LimitRange{}),
 		of(apps.SchemeGroupVersion, &apps.ReplicaSet{}, &apps.Deployment{}, &apps.StatefulSet{}, &apps.DaemonSet{},
 			&apps.ControllerRevision{}),
 		of(batch.SchemeGroupVersion, &batch.Job{}, &batch.CronJob{}),
-		of(scale.SchemeGroupVersion, &scale.Scale{}, &scale.HorizontalPodAutoscaler{}),
+		of(scale.SchemeGroupVersion, &scale.Scale{}),
 		of(autoscaling.SchemeGroupVersion, &autoscaling.HorizontalPodAutoscaler{}),
 		of(discovery.SchemeGroupVersion, &discovery.EndpointSlice{}),
 		of(scheduling.SchemeGroupVersion, &scheduling.PriorityClass{}),
@@ -80,11 +78,6 @@ func kinds() []entry {
 			&networking.ServiceCIDR{}, &networking.IPAddress{}),
 		of(devices.SchemeGroupVersion, &devices.ResourceClaim{}, &devices.ResourceClaimTemplate{},
 			&devices.ResourceSlice{}, &devices.DeviceClass{}),
-		of(flow.SchemeGroupVersion, &flow.FlowSchema{}, &flow.PriorityLevelConfiguration{}),
-		of(admission.SchemeGroupVersion, &admission.ValidatingWebhookConfiguration{},
-			&admission.MutatingWebhookConfiguration{}, &admission.ValidatingAdmissionPolicy{},
-			&admission.ValidatingAdmissionPolicyBinding{}, &admission.MutatingAdmissionPolicy{},
-			&admission.MutatingAdmissionPolicyBinding{}),
 		of(schema.GroupVersion{Version: "v1"}, &meta.Status{}, &meta.DeleteOptions{}, &meta.APIGroup{},
 			&meta.APIGroupList{}, &meta.APIResourceList{}, &meta.APIVersions{}),
 		of(meta.SchemeGroupVersion, &meta.PartialObjectMetadata{}, &meta.PartialObjectMetadataList{}),

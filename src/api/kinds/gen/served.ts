@@ -8,16 +8,26 @@ import { localSubjectAccessReviewKind } from '../authorization/local-subject-acc
 import { selfSubjectAccessReviewKind } from '../authorization/self-subject-access-review.ts';
 import { selfSubjectRulesReviewKind } from '../authorization/self-subject-rules-review.ts';
 import { subjectAccessReviewKind } from '../authorization/subject-access-review.ts';
+import { horizontalPodAutoscalerKind } from '../autoscaling/autoscaler.ts';
 import { certificateSigningRequestKind } from '../certificates/signing-request.ts';
 import { clusterTrustBundleKind } from '../certificates/trust-bundle.ts';
 import { configMapKind } from '../core/config-map.ts';
 import { namespaceKind } from '../core/namespace.ts';
 import { secretKind } from '../core/secret.ts';
 import { serviceAccountKind } from '../core/service-account.ts';
+import { deviceClassKind } from '../devices/device-class.ts';
+import { resourceClaimTemplateKind } from '../devices/resource-claim-template.ts';
+import { resourceClaimKind } from '../devices/resource-claim.ts';
+import { resourceSliceKind } from '../devices/resource-slice.ts';
 import { eventKind } from '../events/core-event.ts';
 import { eventViewKind } from '../events/event.ts';
 import { cronJobKind } from '../jobs/cron-job.ts';
 import { jobKind } from '../jobs/job.ts';
+import { ingressClassKind } from '../networking/ingress-class.ts';
+import { ingressKind } from '../networking/ingress.ts';
+import { ipAddressKind } from '../networking/ip-address.ts';
+import { networkPolicyKind } from '../networking/network-policy.ts';
+import { serviceCIDRKind } from '../networking/service-cidr.ts';
 import { csiNodeKind } from '../nodes/csi-node.ts';
 import { leaseKind } from '../nodes/lease.ts';
 import { nodeKind } from '../nodes/node.ts';
@@ -61,16 +71,26 @@ export const servedKinds: readonly Kind[] = [
   selfSubjectAccessReviewKind,
   selfSubjectRulesReviewKind,
   subjectAccessReviewKind,
+  horizontalPodAutoscalerKind,
   certificateSigningRequestKind,
   clusterTrustBundleKind,
   configMapKind,
   namespaceKind,
   secretKind,
   serviceAccountKind,
+  deviceClassKind,
+  resourceClaimTemplateKind,
+  resourceClaimKind,
+  resourceSliceKind,
   eventKind,
   eventViewKind,
   cronJobKind,
   jobKind,
+  ingressClassKind,
+  ingressKind,
+  ipAddressKind,
+  networkPolicyKind,
+  serviceCIDRKind,
   csiNodeKind,
   leaseKind,
   nodeKind,

@@ -3,11 +3,15 @@ import { labelSelector } from '../meta/label-selector.ts';
 
 /* Affinity: what a pod is placed near to, or apart from. */
 
-export const nodeSelectorRequirement = struct('NodeSelectorRequirement', {
-  key: required(1, string, 'Key of the label or field.'),
-  operator: required(2, string, 'In, NotIn, Exists, DoesNotExist, Gt or Lt.'),
-  values: field(3, list(string), 'Values for In and NotIn; one integer for Gt and Lt.'),
-});
+export const nodeSelectorRequirement = struct(
+  'NodeSelectorRequirement',
+  {
+    key: required(1, string, 'Key of the label or field.'),
+    operator: required(2, string, 'In, NotIn, Exists, DoesNotExist, Gt or Lt.'),
+    values: field(3, list(string), 'Values for In and NotIn; one integer for Gt and Lt.'),
+  },
+  { home: 'core/v1' },
+);
 
 const nodeSelectorTerm = struct(
   'NodeSelectorTerm',
@@ -15,7 +19,7 @@ const nodeSelectorTerm = struct(
     matchExpressions: field(1, list(nodeSelectorRequirement), 'Requirements on labels.'),
     matchFields: field(2, list(nodeSelectorRequirement), 'Requirements on fields; metadata.name only.'),
   },
-  { atomic: true },
+  { atomic: true, home: 'core/v1' },
 );
 
 export const nodeSelector = struct(
@@ -23,7 +27,7 @@ export const nodeSelector = struct(
   {
     nodeSelectorTerms: required(1, list(nodeSelectorTerm), 'Terms, one of which must match.'),
   },
-  { atomic: true },
+  { atomic: true, home: 'core/v1' },
 );
 
 const preferredSchedulingTerm = struct('PreferredSchedulingTerm', {

@@ -7,6 +7,7 @@ import {
   nodesGroup,
   serviceAccountsGroup,
 } from '../../authn/index.ts';
+import { componentBindings, componentRoles } from './component-roles.ts';
 import type { Groups } from './groups.ts';
 import { resolveGroups } from './groups.ts';
 import type { DefaultBinding } from './policy.ts';
@@ -42,8 +43,8 @@ function approvals({ certificates }: Groups): DefaultBinding[] {
 /** The roles that exist from the first start; the API groups in them have this suffix. */
 export function defaultClusterRoles(groupSuffix: string): ClusterRole[] {
   const groups = resolveGroups(groupSuffix);
-  const roles = [userRoles, everyonesRoles, programsRoles, nodeRoles, approverRoles].flatMap((make) =>
-    make(groups),
+  const roles = [userRoles, everyonesRoles, programsRoles, componentRoles, nodeRoles, approverRoles].flatMap(
+    (make) => make(groups),
   );
   return roles.map(toRoleObject);
 }
@@ -51,5 +52,7 @@ export function defaultClusterRoles(groupSuffix: string): ClusterRole[] {
 /** The bindings that exist from the first start. */
 export function defaultClusterRoleBindings(groupSuffix: string): ClusterRoleBinding[] {
   const groups = resolveGroups(groupSuffix);
-  return [...bindings, ...approvals(groups)].map((binding) => toBindingObject(binding, groups.rbac));
+  return [...bindings, ...componentBindings, ...approvals(groups)].map((binding) =>
+    toBindingObject(binding, groups.rbac),
+  );
 }

@@ -12,6 +12,8 @@ export interface Groups {
   events: string;
   metrics: string;
   networking: string;
+  resource: string;
+  storage: string;
 }
 
 export function resolveGroups(suffix: string): Groups {
@@ -27,5 +29,7 @@ export function resolveGroups(suffix: string): Groups {
     events: group('events'),
     metrics: group('metrics'),
     networking: group('networking'),
+    resource: group('resource'),
+    storage: group('storage'),
   };
 }

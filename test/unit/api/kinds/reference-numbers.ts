@@ -40,6 +40,11 @@ export const referenceNumbers: Readonly<Record<string, string>> = {
   NodeConfigSource: 'configMap=2',
   ConfigMapNodeConfigSource: 'namespace=1 name=2 uid=3 resourceVersion=4 kubeletConfigKey=5',
   NodeConfigStatus: 'assigned=1 active=2 lastKnownGood=3 error=4',
+  'networking/IngressRule': 'host=1 http=2.1',
+  'networking/IngressClassParametersReference': 'apiGroup=1 kind=2 name=3 scope=4 namespace=5',
+  'resource/DeviceClaimConfiguration': 'requests=1 opaque=2.1',
+  'resource/DeviceAllocationConfiguration': 'source=1 requests=2 opaque=3.1',
+  'resource/DeviceClassConfiguration': 'opaque=1.1',
   Lease: 'metadata=1 spec=2',
   LeaseSpec:
     'holderIdentity=1 leaseDurationSeconds=2 acquireTime=3 renewTime=4 leaseTransitions=5 strategy=6 preferredHolder=7',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { Kind } from '../../../../src/api/index.ts';
 import { apiVersionOf, groupName, servedKinds } from '../../../../src/api/index.ts';
-import { sampleOf as validSample } from '../http/encodings/samples.ts';
+import { storedKinds, sampleOf as validSample } from '../http/encodings/samples.ts';
 import { lease, named, objectIn, signingRequest, startServer } from '../support/index.ts';
 
 const server = await startServer();
@@ -77,7 +77,7 @@ async function sampleOf(asked: Kind, name: string): Promise<object> {
   return more === undefined ? validSample(asked, name) : { ...named(name), ...more };
 }
 
-for (const kind of servedKinds.filter(({ virtual }) => !virtual)) {
+for (const kind of storedKinds) {
   const collection = collectionOf(kind);
   describe(kind.kind, () => {
     test('is created, read, listed, changed and deleted', async () => {

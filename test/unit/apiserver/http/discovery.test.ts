@@ -178,14 +178,11 @@ describe('the documents of discovery', () => {
   test('list the groups in the order in which clients look for names', async () => {
     const order = (await groupVersions()).map(({ groupVersion }) => groupVersion);
     const reference = [
-      ...['v1', 'events.k8s.io/v1', 'authentication.k8s.io/v1', 'authorization.k8s.io/v1'],
-      ...[
-        'certificates.k8s.io/v1',
-        'certificates.k8s.io/v1beta1',
-        'rbac.authorization.k8s.io/v1',
-        'storage.k8s.io/v1',
-      ],
-      ...['coordination.k8s.io/v1', 'node.k8s.io/v1', 'access.nodeward.io/v1', 'metrics.k8s.io/v1beta1'],
+      ...['v1', 'apps/v1', 'events.k8s.io/v1', 'authentication.k8s.io/v1', 'authorization.k8s.io/v1'],
+      ...['autoscaling/v2', 'batch/v1', 'certificates.k8s.io/v1', 'certificates.k8s.io/v1beta1'],
+      ...['networking.k8s.io/v1', 'policy/v1', 'rbac.authorization.k8s.io/v1', 'storage.k8s.io/v1'],
+      ...['scheduling.k8s.io/v1', 'coordination.k8s.io/v1', 'node.k8s.io/v1', 'discovery.k8s.io/v1'],
+      ...['resource.k8s.io/v1', 'access.nodeward.io/v1', 'metrics.k8s.io/v1beta1'],
     ];
     assert.deepEqual(
       order,

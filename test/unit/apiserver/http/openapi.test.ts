@@ -92,7 +92,7 @@ describe('the documents of OpenAPI 3.0', () => {
   });
 
   test('of a group that is not there are not there', async () => {
-    await admin.refused('NotFound', 'GET', '/openapi/v3/apis/apps/v1');
+    await admin.refused('NotFound', 'GET', '/openapi/v3/apis/apps/v1beta1');
     await admin.refused('NotFound', 'GET', '/openapi/v1');
   });
 });

@@ -90,17 +90,19 @@ describe('the first start', () => {
         'kubelet-serving-approver',
         'legacy-unknown-approver',
       ),
-      ...['system:cluster-trust-bundle-discovery', 'system:discovery', 'system:kubelet-api-admin'],
-      ...['system:monitoring', 'system:node'],
+      ...['system:cluster-trust-bundle-discovery', 'system:discovery', 'system:kube-controller-manager'],
+      ...['system:kube-scheduler', 'system:kubelet-api-admin', 'system:monitoring', 'system:node'],
       ...['system:node-bootstrapper', 'system:node-problem-detector', 'system:public-info-viewer'],
-      ...['system:service-account-issuer-discovery', 'view'],
+      ...['system:service-account-issuer-discovery', 'system:volume-scheduler', 'view'],
     ]);
     assert.deepEqual(shown(world.bindings).toSorted(), [
       ...['cluster-admin', 'system:basic-user'],
       ...ofCertificates('certificatesigningrequests:nodeclient', 'certificatesigningrequests:selfnodeclient'),
-      ...['system:cluster-trust-bundle-discovery', 'system:discovery', 'system:kubelet-api-admin'],
+      ...['system:cluster-trust-bundle-discovery', 'system:discovery', 'system:kube-controller-manager'],
+      ...['system:kube-scheduler', 'system:kubelet-api-admin'],
       ...['system:monitoring', 'system:node', 'system:node-bootstrapper'],
       ...['system:public-info-viewer', 'system:service-account-issuer-discovery'],
+      'system:volume-scheduler',
     ]);
     assert.deepEqual(world.role('system:certificates.k8s.io:kubelet-serving-approver').rules, [
       {

@@ -1,15 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { apiVersionOf, servedKinds } from '../../../../../src/api/index.ts';
+import { apiVersionOf } from '../../../../../src/api/index.ts';
 import { startServer } from '../../support/index.ts';
-import { collectionOf, sampleOf } from './samples.ts';
+import { collectionOf, sampleOf, storedKinds } from './samples.ts';
 import { encodings, listType, mediaTypeOf, readReply, sending } from './wire.ts';
 
 const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 
-for (const kind of servedKinds.filter(({ virtual }) => !virtual)) {
+/** Claims within a StatefulSet say their kind in JSON, and have no field for it in protobuf. */
+function withoutTypes(object: object): unknown {
+  return JSON.parse(JSON.stringify(object), (name, value: unknown) =>
+    name === 'volumeClaimTemplates' && Array.isArray(value)
+      ? value.map(({ kind: _kind, apiVersion: _version, ...claim }) => claim)
+      : value,
+  );
+}
+
+for (const kind of storedKinds) {
   const type = { kind: kind.kind, apiVersion: apiVersionOf(kind, 'k8s.io') };
   const collection = collectionOf(kind);
 
@@ -29,7 +38,7 @@ for (const kind of servedKinds.filter(({ virtual }) => !virtual)) {
             headers: { accept: mediaTypeOf[answer] },
           });
           assert.equal(got.code, 200, got.text);
-          assert.deepEqual(readReply(got, kind), created, answer);
+          assert.deepEqual(withoutTypes(readReply(got, kind)), withoutTypes(created), answer);
           const listed = await admin.request('GET', `${collection}?fieldSelector=metadata.name=${name}`, {
             headers: { accept: mediaTypeOf[answer] },
           });
@@ -40,7 +49,11 @@ for (const kind of servedKinds.filter(({ virtual }) => !virtual)) {
           );
           assert.ok(Array.isArray(items) && items.length === 1);
           const own = answer === 'protobuf' ? type : {}; // there the list says of what it is, and not each item
-          assert.deepEqual({ ...own, ...items[0] }, created, `listed in ${answer}`);
+          assert.deepEqual(
+            withoutTypes({ ...own, ...items[0] }),
+            withoutTypes(created),
+            `listed in ${answer}`,
+          );
         }
       });
     }

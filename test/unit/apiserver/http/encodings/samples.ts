@@ -1,5 +1,5 @@
 import type { ApiObject, Kind } from '../../../../../src/api/index.ts';
-import { groupName } from '../../../../../src/api/index.ts';
+import { groupName, servedKinds } from '../../../../../src/api/index.ts';
 import { createAuthority } from '../../../../../src/base/x509/index.ts';
 import { lease, signingRequest } from '../../support/index.ts';
 
@@ -18,6 +18,7 @@ const labels = { app: 'web' };
 const selector = { matchLabels: labels };
 const containers = [{ name: 'web', image: 'registry.k8s.io/pause:3.10' }];
 const template = { metadata: { labels }, spec: { containers } };
+const claim = { devices: { requests: [{ name: 'gpu', exactly: { deviceClassName: 'gpu.example.com' } }] } };
 const jobTemplate = { spec: { restartPolicy: 'Never', containers } };
 
 /** Something valid of each kind, with fields that encodings treat differently. */
@@ -132,8 +133,50 @@ const samples: Readonly<Record<string, () => object>> = {
   }),
   CSIStorageCapacity: () => ({ storageClassName: 'fast', capacity: '1Ti', nodeTopology: selector }),
   VolumeAttributesClass: () => ({ driverName: 'disk.example.com', parameters: { iops: '3000' } }),
+  HorizontalPodAutoscaler: () => ({
+    spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } },
+  }),
+  Ingress: () => ({
+    spec: {
+      rules: [
+        {
+          host: '*.example.com',
+          http: {
+            paths: [
+              { path: '/a', pathType: 'Prefix', backend: { service: { name: 'web', port: { number: 80 } } } },
+            ],
+          },
+        },
+      ],
+    },
+  }),
+  IngressClass: () => ({ spec: { controller: 'example.com/proxy' } }),
+  NetworkPolicy: () => ({
+    spec: {
+      podSelector: {},
+      ingress: [
+        { ports: [{ port: 'http' }], from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }] },
+      ],
+    },
+  }),
+  ServiceCIDR: () => ({ spec: { cidrs: ['10.9.0.0/16', 'fd00::/108'] } }),
+  IPAddress: () => ({ spec: { parentRef: { resource: 'services', namespace: 'default', name: 'web' } } }),
+  ResourceClaim: () => ({ spec: claim }),
+  ResourceClaimTemplate: () => ({ spec: { spec: claim } }),
+  ResourceSlice: () => ({
+    spec: {
+      driver: 'gpu.example.com',
+      nodeName: 'one',
+      pool: { name: 'one', resourceSliceCount: 1 },
+      devices: [{ name: 'gpu-0', attributes: { cores: { int: 0 } }, capacity: { memory: { value: '8Gi' } } }],
+    },
+  }),
+  DeviceClass: () => ({ spec: { selectors: [{ cel: { expression: 'true' } }] } }),
   CSINode: () => ({ spec: { drivers: [{ name: 'a.example.com', nodeID: 'n', allocatable: { count: 0 } }] } }),
 };
+
+/** The kinds whose objects are stored and may have any name; that of an IPAddress is an address. */
+export const storedKinds = servedKinds.filter(({ virtual, kind }) => !virtual && kind !== 'IPAddress');
 
 export function sampleOf(kind: Kind, name: string): Sample {
   const make = samples[`${kind.group}/${kind.kind}`] ?? samples[kind.kind] ?? (() => ({}));

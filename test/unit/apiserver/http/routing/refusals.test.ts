@@ -29,7 +29,11 @@ describe('whoever may do nothing is told nothing', () => {
     'the server’s name': ['https://x/api/v1/foos', 'http://evil.example/nothing', 'https://x/%ff'],
     'a fragment': ['/api/v1/nodes#x', '/metrics#/healthz'],
     'empty parts': ['/api/v1/namespaces//pods', '//api/v1/nodes', '/api/v1/nodes//'],
-    'kinds that are not served': ['/api/v1/foos', '/apis/apps/v1/deployments', '/apis/no.example/v2/foos/x'],
+    'kinds that are not served': [
+      '/api/v1/foos',
+      '/apis/apps/v1beta1/deployments',
+      '/apis/no.example/v2/foos/x',
+    ],
     'paths for a node’s agent': ['/api/v1/nodes/a/proxy/../x', '/api/v1/nodes/a:b:c:d/proxy/'],
     'a parameter that is neither true nor false': ['/api/v1/nodes?watch=maybe'],
   };
