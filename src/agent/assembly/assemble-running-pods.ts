@@ -35,7 +35,8 @@ import type { AgentContext } from './context.ts';
 import { openRuntimeConnection, part, restartedService } from './context.ts';
 import { createDeviceHealth } from './device-source.ts';
 import { createFacts, disksOf } from './node-facts.ts';
-import { createOomWatch, runOomWatch } from './oom-watch.ts';
+import type { AssembledOomWatch } from './oom-watch.ts';
+import { openOomWatch } from './oom-watch.ts';
 import { PodCgroupsService } from './pod-cgroups.ts';
 import { createRunningMetrics, observeRunning } from './pod-metrics.ts';
 import { createPodCidr, createRelay, withProblem } from './pod-network.ts';
@@ -98,7 +99,11 @@ export async function assembleRunningPods(
     hostIps: () => hostIpsOf(context),
   });
   const { objects, services: listed, lifetimes } = assembleObjects(context, pods);
-  const view = new PodRuntimeView({ calls, onListed: metrics.onListed, ...part(context, 'pod-view') });
+  const view = new PodRuntimeView({
+    ...{ calls, onListed: metrics.onListed },
+    withEnd: (container, podUid) => oomWatch?.withEnd(container, podUid) ?? container,
+    ...part(context, 'pod-view'),
+  });
   const relay = createRelay(context, sources, view);
   const knownServices = pods.onApi === undefined ? listed : withApiService(listed, () => relay.state);
   const timeline = new PodTimeline(options.clock);
@@ -181,7 +186,8 @@ export async function assembleRunningPods(
   const collector = collectImages(context, pods, events, { view, images, metrics: metrics.calls });
   // over a connection of its own: a question about all containers is not to delay what is done with one
   const usage = openUsage(context, openRuntimeConnection(context, 'runtime', metrics.calls));
-  const oomWatch = usage && createOomWatch(context, { view, usage, events: noted.events });
+  const oomWatch: AssembledOomWatch | undefined =
+    usage && (await openOomWatch(context, { view, usage, events: noted.events }));
   const evictor: Evictor = createEvictor(context, {
     ...{ manager, runtime, measure, collector, view, usage, events: noted.events },
   });
@@ -198,10 +204,13 @@ export async function assembleRunningPods(
     onChange: (listener) => teller.onChange(listener),
   };
   return {
-    routes: createPodRoutes(context, sources, {
-      ...{ manager, teller, waits, probes, view, volumes, facts, evictor, connection },
-      timeline: withProblem(timeline, relay),
-    }),
+    routes: [
+      ...createPodRoutes(context, sources, {
+        ...{ manager, teller, waits, probes, view, volumes, facts, evictor, connection },
+        timeline: withProblem(timeline, relay),
+      }),
+      ...(oomWatch === undefined ? [] : [oomWatch.route]),
+    ],
     shutdown,
     volumesInUse: storage.inUse,
     evictor,
@@ -231,7 +240,7 @@ export async function assembleRunningPods(
       restartedService('node-facts', ['lock'], facts.run),
       restartedService('pod-view', ['lock'], view.run),
       restartedService('probes', ['pod-view'], probes.run),
-      ...(oomWatch === undefined ? [] : [restartedService('oom-watch', ['pod-view'], runOomWatch(oomWatch))]),
+      ...(oomWatch === undefined ? [] : [restartedService('oom-watch', ['pod-view'], oomWatch.run)]),
       restartedService('pod-cidr', ['lock'], podCidr.run),
       restartedService('pod-cgroups', ['node-facts'], cgroups.run),
       ...lifetimes,

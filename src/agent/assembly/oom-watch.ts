@@ -1,95 +1,117 @@
-import type { MetricsRegistry, Service } from '../../base/index.ts';
-import { Gauge } from '../../base/index.ts';
+import { join } from 'node:path';
+import type { Service } from '../../base/index.ts';
+import { Counter, MetricsRegistry, readKernelFile } from '../../base/index.ts';
 import type { EventRecorder } from '../node/events/index.ts';
-import { formatBytes } from '../node/index.ts';
 import type { PodRuntimeView } from '../pods/index.ts';
-import type { OomKills, WatchedContainer } from '../usage/index.ts';
-import { OomWatch } from '../usage/index.ts';
+import type { AgentRoute } from '../server/index.ts';
+import { metricsRoute } from '../server/index.ts';
+import type { WatchedContainer } from '../usage/index.ts';
+import { describeKills, OomLedger, OomWatch } from '../usage/index.ts';
 import type { AgentContext } from './context.ts';
+import { part } from './context.ts';
 import type { PodUsage } from './pod-use.ts';
 
 type PodView = ReturnType<PodRuntimeView['pods']>[number];
+type ContainerView = PodView['containers'][number];
 
 export interface OomWatchParts {
-  readonly view: Pick<PodRuntimeView, 'pods' | 'pod'>;
+  readonly view: Pick<PodRuntimeView, 'pods' | 'pod' | 'isComplete' | 'onChange'>;
   readonly usage: PodUsage;
   readonly events: EventRecorder;
 }
 
-/** Tells with an Event on the pod when the kernel kills a process of a container, also where the container runs on. */
-export function createOomWatch(
-  { options, metrics }: AgentContext,
-  { view, usage, events }: OomWatchParts,
-): OomWatch {
-  const watch = new OomWatch({
-    groups: usage.groups,
-    clock: options.clock,
-    containers: () => view.pods().flatMap(watchedOf),
-    report(kills) {
-      const { podUid: uid, name } = kills.container;
-      const pod = view.pod(uid);
-      if (pod === undefined) return;
-      const subject = { kind: 'Pod' as const, uid, namespace: pod.namespace, name: pod.name };
-      events.record(
-        { ...subject, fieldPath: `spec.containers{${name}}` },
-        { type: 'Warning', reason: 'OOMKilling', message: describeKills(kills) },
-      );
-    },
-  });
-  registerTotals(metrics, watch, view);
-  return watch;
+export interface AssembledOomWatch {
+  readonly run: Service['run'];
+  /** `/metrics/cadvisor`, where clients of the reference look for what the kernel counts of containers. */
+  readonly route: AgentRoute;
+  /** The container with the cause of its end, where the kernel has killed a process of it. */
+  withEnd(container: ContainerView, podUid: string): ContainerView;
 }
 
-export function runOomWatch(watch: OomWatch): Service['run'] {
-  return async (signal, ready) => {
-    ready();
-    await watch.run(signal);
+/** Tells with an Event on the pod when the kernel kills a process of a container, and in the status when that has ended it. */
+export async function openOomWatch(
+  context: AgentContext,
+  { view, usage, events }: OomWatchParts,
+): Promise<AssembledOomWatch> {
+  const { options, stack } = context;
+  const ledger = stack.use(
+    await OomLedger.open({
+      path: join(options.rootDir, 'oom-kills.json'),
+      bootId: readKernelFile('/proc/sys/kernel/random/boot_id')?.trim() ?? '',
+      ...part(context, 'oom-watch'),
+    }),
+  );
+  const watch = stack.use(
+    new OomWatch({
+      ...{ groups: usage.groups, ledger, clock: options.clock },
+      containers: (podUid) => podsOf(view, podUid).flatMap(watchedOf),
+      isComplete: () => view.isComplete(),
+      report(kills) {
+        const { podUid: uid, name } = kills.container;
+        const pod = view.pod(uid);
+        if (pod === undefined) return;
+        const subject = { kind: 'Pod' as const, uid, namespace: pod.namespace, name: pod.name };
+        events.record(
+          { ...subject, fieldPath: `spec.containers{${name}}` },
+          { type: 'Warning', reason: 'OOMKilling', message: describeKills(kills) },
+        );
+      },
+    }),
+  );
+  return {
+    async run(signal, ready) {
+      using _following = view.onChange((uid) => watch.podChanged(uid));
+      ready();
+      await watch.run(signal);
+    },
+    route: { ...metricsRoute(countKills(watch, view)), path: '/metrics/cadvisor' },
+    withEnd(container, podUid) {
+      const [watched] = toWatched(podUid, container);
+      const end = watched && watch.endOf(watched);
+      if (end === undefined) return container;
+      const message = [end.message, container.message].filter((part) => part !== '').join(': ');
+      return { ...container, message, reason: end.isKilled ? 'OOMKilled' : container.reason };
+    },
   };
 }
 
-function watchedOf({ uid, containers }: PodView): WatchedContainer[] {
-  const toWatched = ({ id, name, startedMs }: PodView['containers'][number]) => ({
-    podUid: uid,
-    id,
-    name,
-    startedMs,
-  });
-  return containers.filter(({ state }) => state === 'running').map(toWatched);
+function podsOf(view: OomWatchParts['view'], podUid: string | undefined): readonly PodView[] {
+  if (podUid === undefined) return view.pods();
+  const pod = view.pod(podUid);
+  return pod === undefined ? [] : [pod];
 }
 
-/** `… killed the process "java" (pid 77, 63Mi in memory) of container app: …` */
-export function describeKills({ container, count, process, usageBytes, limitBytes }: OomKills): string {
-  const whom =
-    process === undefined
-      ? `${count === 1 ? 'a process' : `${count} processes`}`
-      : `${count === 1 ? '' : `${count} processes, at last `}the process ${JSON.stringify(process.name)} (pid ${process.pid}, ${readable(process.residentBytes)} in memory)`;
-  const limit =
-    limitBytes === undefined
-      ? 'it has no limit of memory of its own'
-      : `its limit of memory is ${readable(limitBytes)}`;
-  const usage = usageBytes === undefined ? '' : `, and ${readable(usageBytes)} are in use now`;
-  return `the kernel killed ${whom} of container ${container.name} for want of memory: ${limit}${usage}`;
+const watchedOf = ({ uid, containers }: PodView): WatchedContainer[] =>
+  containers.flatMap((container) => toWatched(uid, container));
+
+/** None of one that is neither running nor known to have ended. */
+function toWatched(podUid: string, container: ContainerView): WatchedContainer[] {
+  const { id, name, state, startedMs, finishedMs, exitCode, reason, resources } = container;
+  if (state !== 'running' && state !== 'exited') return [];
+  const limitBytes =
+    resources === undefined || resources.memoryLimitBytes <= 0 ? undefined : resources.memoryLimitBytes;
+  return [{ podUid, id, name, state, startedMs, finishedMs, exitCode, reason, limitBytes }];
 }
 
-/** Down to whole mebibytes, where there are some. */
-function readable(bytes: number): string {
-  const unit = bytes >= 2 ** 20 ? 2 ** 20 : 1024;
-  return formatBytes(Math.floor(bytes / unit) * unit);
-}
-
-function registerTotals(registry: MetricsRegistry, watch: OomWatch, view: OomWatchParts['view']): void {
-  new Gauge({
-    name: 'nodeward_container_oom_kills',
-    help: 'Processes of a container that runs which the kernel has killed for want of memory; without those from before the agent was started.',
-    labelNames: ['container', 'namespace', 'pod'],
+/** Under the reference's name, with its labels: a series for each container that runs, and for those that have ended with a kill. */
+function countKills(watch: OomWatch, view: OomWatchParts['view']): MetricsRegistry {
+  const registry = new MetricsRegistry();
+  new Counter({
+    name: 'container_oom_events_total',
+    help: 'Processes of the container that the kernel has killed for want of memory.',
+    labelNames: ['container', 'id', 'image', 'name', 'namespace', 'pod'],
     registers: [registry],
     collect() {
       this.reset();
-      for (const { container, total } of watch.totals()) {
-        const { namespace, name: pod } = view.pod(container.podUid) ?? {};
-        if (namespace !== undefined && pod !== undefined && total > 0)
-          this.set({ container: container.name, namespace, pod }, total);
+      for (const { container, kills, path: id } of watch.totals()) {
+        const { podUid, id: name, state } = container;
+        const pod = view.pod(podUid);
+        if (pod === undefined || (kills === 0 && state !== 'running')) continue;
+        const image = pod.containers.find((each) => each.id === name)?.image ?? '';
+        const { namespace, name: podName } = pod;
+        this.inc({ container: container.name, id, image, name, namespace, pod: podName }, kills);
       }
     },
   });
+  return registry;
 }

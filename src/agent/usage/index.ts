@@ -13,8 +13,11 @@ export type {
 export type { FolderSize } from './folder-size.ts';
 export { FolderSizes, type FolderSizesOptions } from './folder-sizes.ts';
 export { GroupFiles, type GroupPath, type Hierarchies } from './group-files.ts';
-export type { KilledProcess } from './kernel-log.ts';
-export { type OomKills, OomWatch, type OomWatchOptions, type WatchedContainer } from './oom-watch.ts';
+export { KernelLog, type RecordSource } from './kernel-log.ts';
+export { type OomEnd, type OomEntry, OomLedger, type OomLedgerOptions } from './oom-ledger.ts';
+export type { KilledProcess, Shortage } from './oom-records.ts';
+export { describeKills, type OomKills, type WatchedContainer } from './oom-text.ts';
+export { OomWatch, type OomWatchOptions } from './oom-watch.ts';
 export { parsePressure } from './parse.ts';
 export {
   emptyDirsOnDisk,

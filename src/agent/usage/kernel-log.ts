@@ -1,78 +1,94 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { errorCode } from '../../base/index.ts';
+import type { KilledProcess } from './oom-records.ts';
+import { OomRecords, tellsOfKill } from './oom-records.ts';
 
-/** A process that the kernel has killed for want of memory. */
-export interface KilledProcess {
-  readonly pid: number;
-  /** As the kernel has it: at most 15 bytes. */
-  readonly name: string;
-  /** What it held: anonymous, file and shared memory. */
-  readonly residentBytes: number;
-  /** The names of the groups that it was in, from the root on. */
-  readonly group: readonly string[];
+/** The log of the kernel, from its oldest record on. */
+export interface RecordSource {
+  /** The next record; undefined: there is no newer one. Throws an error of code EPIPE when some were overwritten meanwhile. */
+  next(): string | undefined;
+  close(): void;
 }
 
-/** The kernel's buffer has some ten thousand records. */
+/** The kernel's buffer has some ten thousand records; more are read the next time. */
 const maxRecords = 50_000;
+/** The kernel writes none that is longer. */
 const maxRecordBytes = 8192;
 
-const killer = /\boom-kill:.*\btask_memcg=([^,]*),task=(.*),pid=(\d{1,10}),uid=\d+$/;
-const killed =
-  /\bKilled process (\d{1,10}) \(.*\) .*\banon-rss:(\d{1,16})kB, file-rss:(\d{1,16})kB, shmem-rss:(\d{1,16})kB/;
+/**
+ * Which processes the kernel has killed, by its log. Each record is read once; nothing is waited for. A log that cannot be
+ * opened is tried again at each read. The caller closes it.
+ */
+export class KernelLog implements Disposable {
+  readonly #open: () => RecordSource;
+  #source: RecordSource | undefined;
+  readonly #records = new OomRecords();
+  /** Of the last kill: a log that is opened again begins with its oldest record. */
+  #sequence = -1;
+  #problem: string | undefined;
 
-/** Of records as `/dev/kmsg` has them: the killed processes in their order. Whatever else stands there is passed over. */
-export function findKilledProcesses(records: Iterable<string>): KilledProcess[] {
-  const found: KilledProcess[] = [];
-  let last: { group: string; name: string; pid: number } | undefined;
-  for (const record of records) {
-    const [, group = '', name = '', pid] = killer.exec(firstLine(record)) ?? [];
-    if (pid !== undefined) last = { group, name, pid: Number(pid) };
-    const [, victim, ...sizes] = killed.exec(firstLine(record)) ?? [];
-    if (victim === undefined || last?.pid !== Number(victim)) continue;
-    const residentBytes = sizes.reduce((sum, kibibytes) => sum + Number(kibibytes) * 1024, 0);
-    const path = last.group.split('/').filter((part) => part !== '');
-    found.push({ pid: last.pid, name: last.name, residentBytes, group: path });
-    last = undefined;
+  constructor(open: () => RecordSource = () => openKernelLog('/dev/kmsg')) {
+    this.#open = open;
   }
-  return found;
-}
 
-/** What follows the first line are fields of devices. */
-function firstLine(record: string): string {
-  const end = record.indexOf('\n');
-  return end === -1 ? record : record.slice(0, end);
-}
-
-/** All records that the kernel still has; none where they may not be read. Waits for nothing. */
-export function readKernelLog(path = '/dev/kmsg'): string[] {
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch {
-    return [];
+  /** Why it cannot be read, such as `EPERM`; undefined: it can. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
-  const buffer = Buffer.allocUnsafe(maxRecordBytes);
-  const records: string[] = [];
-  try {
-    for (let count = 0; count < maxRecords; count += 1) {
-      const length = readRecord(descriptor, buffer);
-      if (length === 0) break;
-      const text = buffer.toString('utf8', 0, length);
-      if (/oom-kill:|Killed process/.test(text)) records.push(text);
-    }
-  } finally {
-    closeSync(descriptor);
-  }
-  return records;
-}
 
-/** 0: there is no more. A record that was overwritten meanwhile (EPIPE) is followed by the oldest that is left. */
-function readRecord(descriptor: number, buffer: Buffer): number {
-  for (let tries = 0; tries < 3; tries += 1) {
+  /** Those that the log has got since the last call; at the first one all that it still has. */
+  read(): KilledProcess[] {
+    const kills: KilledProcess[] = [];
     try {
-      return readSync(descriptor, buffer, 0, buffer.length, null);
+      this.#source ??= this.#open();
+      this.#problem = undefined;
+      for (let count = 0; count < maxRecords; count += 1) {
+        const record = this.#next(this.#source);
+        if (record === undefined) break;
+        if (!tellsOfKill(record)) continue;
+        const kill = this.#records.take(record);
+        if (kill === undefined || kill.sequence <= this.#sequence) continue;
+        this.#sequence = kill.sequence;
+        kills.push(kill);
+      }
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) return 0;
+      this.#problem = errorCode(error) ?? 'it cannot be read';
+      this[Symbol.dispose]();
+    }
+    return kills;
+  }
+
+  [Symbol.dispose](): void {
+    this.#source?.close();
+    this.#source = undefined;
+  }
+
+  /** After records that were overwritten come the oldest that are left. */
+  #next(source: RecordSource): string | undefined {
+    try {
+      return source.next();
+    } catch (error) {
+      if (errorCode(error) !== 'EPIPE') throw error;
+      this.#records.reset();
+      return '';
     }
   }
-  return 0;
+}
+
+/** Throws where it is missing or may not be read: with `kernel.dmesg_restrict` that needs CAP_SYSLOG. */
+export function openKernelLog(path: string): RecordSource {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const buffer = Buffer.allocUnsafe(maxRecordBytes);
+  return {
+    next() {
+      try {
+        const length = readSync(descriptor, buffer, 0, buffer.length, null);
+        return length === 0 ? undefined : buffer.toString('utf8', 0, length);
+      } catch (error) {
+        if (errorCode(error) === 'EAGAIN') return undefined;
+        throw error;
+      }
+    },
+    close: () => closeSync(descriptor),
+  };
 }

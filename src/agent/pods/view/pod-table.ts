@@ -43,6 +43,9 @@ const sandboxProgress: Progress<SandboxView> = ({ isReady }, before) => {
   return before.value.isReady || before.progress === 2 ? 2 : 1;
 };
 
+/** Returns a container that has ended with what is known of its end beside what the runtime says; the same for the same end. */
+export type WithEnd = (container: ContainerView, podUid: string) => ContainerView;
+
 /** All pods of the runtime, kept from lists, statuses and events. It asks nobody. */
 export class PodTable {
   readonly #sandboxes = new Entries<SandboxView>(sandboxProgress);
@@ -50,8 +53,13 @@ export class PodTable {
   readonly #identities = new Map<string, PodIdentity>();
   readonly #views = new Map<string, PodView>();
   readonly #changed = new Set<string>();
+  readonly #withEnd: WithEnd;
   /** By the wall clock, when the last list was asked for whose answer is in here. */
   #listedAtMs = 0;
+
+  constructor(withEnd: WithEnd = (container) => container) {
+    this.#withEnd = withEnd;
+  }
 
   pod(uid: string): PodView | undefined {
     const known = this.#views.get(uid);
@@ -140,8 +148,9 @@ export class PodTable {
   putContainer(status: ContainerAnswer, sandboxId: string, moment: Moment, origin: Origin = 'query'): void {
     const pod = this.#identify(status);
     if (pod === undefined) return;
-    if (this.#containers.put(pod.uid, toContainerView(status, sandboxId), moment, origin))
-      this.#touch(pod.uid);
+    const stated = toContainerView(status, sandboxId);
+    const container = stated.state === 'exited' ? this.#withEnd(stated, pod.uid) : stated;
+    if (this.#containers.put(pod.uid, container, moment, origin)) this.#touch(pod.uid);
   }
 
   /** For what could not be read: nothing that exists is left out. What was known before stays. */

@@ -4,7 +4,7 @@ import { RuntimeError } from '../../runtime/index.ts';
 import { EventStream } from './event-stream.ts';
 import type { ViewCalls } from './pod-reader.ts';
 import { PodReader } from './pod-reader.ts';
-import type { ToRead } from './pod-table.ts';
+import type { ToRead, WithEnd } from './pod-table.ts';
 import { PodTable } from './pod-table.ts';
 import type { PodPartIds, PodView, RuntimeView } from './types.ts';
 
@@ -23,6 +23,8 @@ export interface PodRuntimeViewOptions {
   readonly calls: ViewCalls;
   /** Called when everything was listed, with how long that took. */
   readonly onListed?: (seconds: number) => void;
+  /** What is known of the end of a container beside what the runtime says; default: nothing. */
+  readonly withEnd?: WithEnd;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -42,7 +44,7 @@ export class PodRuntimeView implements RuntimeView {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #onListed: ((seconds: number) => void) | undefined;
-  readonly #table = new PodTable();
+  readonly #table: PodTable;
   readonly #reader: PodReader;
   readonly #events: EventStream;
   readonly #listeners = new Set<(uid: string) => void>();
@@ -59,10 +61,11 @@ export class PodRuntimeView implements RuntimeView {
   #isComplete = false;
   #outage: { readonly sinceMs: number; readonly message: string } | undefined;
 
-  constructor({ calls, onListed, clock, log }: PodRuntimeViewOptions) {
+  constructor({ calls, onListed, withEnd, clock, log }: PodRuntimeViewOptions) {
     this.#clock = clock;
     this.#log = log;
     this.#onListed = onListed;
+    this.#table = new PodTable(withEnd);
     this.#reader = new PodReader(calls, this.#table, clock);
     this.#events = new EventStream({
       events: (cancel) => calls.events(cancel),

@@ -85,8 +85,8 @@ export interface PodPartIds {
 }
 
 /**
- * What the runtime has, kept up to date by its events and corrected by lists. It holds nothing that the runtime could not
- * give back. A pod without the label `io.kubernetes.pod.uid` is not in it: it belongs to another program.
+ * What the runtime has, kept up to date by its events and corrected by lists. Beside what the kernel tells of an end, it holds
+ * nothing that the runtime could not give back. A pod without the label `io.kubernetes.pod.uid` is not in it: it belongs to another program.
  */
 export interface RuntimeView {
   /** Whether everything was listed since the runtime was last reached; before, a missing pod may only not be known yet. */
