@@ -5,6 +5,7 @@ import { waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import type { PodNode } from './pods/index.ts';
 import {
+  endsForWantOfMemory,
   inRuntime,
   leavesNothing,
   outlivesTheAgent,
@@ -27,6 +28,7 @@ after(() => lab?.[Symbol.asyncDispose]());
 
 test('a pod runs, and says all that there is to say', () => runsAndTells(lab));
 test('containers that fail are restarted', () => restartsOnFailure(lab));
+test('one whose first process is killed for want of memory says so', () => endsForWantOfMemory(lab));
 test('one that fails again and again waits', () => waitsLongerEachTime(lab));
 test('init containers and sidecars start in order', () => startsInOrder(lab));
 test('an image is no volume here', () =>

@@ -21,6 +21,7 @@ import {
   sharedVolume,
   sleeper,
   startPodNode,
+  tellsOfKillWhileAway,
   uidOf,
   waitingReason,
 } from './pods/index.ts';
@@ -51,6 +52,8 @@ describe('an agent that starts again', () => {
   for (const how of ['kill9', 'interrupt'] as const) {
     test(`after ${how} touches no container, and tells the same of them`, () => outlivesTheAgent(lab, how));
   }
+
+  test('says which process the kernel killed while it was away, once', () => tellsOfKillWhileAway(lab));
 
   test('finishes what was deleted and what ended while it was away, and counts on', async () => {
     const [doomed, crashing] = [

@@ -16,6 +16,7 @@ import {
   debugs,
   debugsNode,
   ending,
+  endsForWantOfMemory,
   until as findState,
   followsLogs,
   forwardsPorts,
@@ -164,6 +165,8 @@ describe('kubectl logs, of three releases', () => {
   test('tells why there is no log, and shows what a container said that has ended', () => tellsWhyNoLog(lab));
   test('follows until the container ends, and leaves nothing open', () => followsLogs(lab));
 });
+
+test('a container whose first process is killed for want of memory says so', () => endsForWantOfMemory(lab));
 
 describe('kubectl top, of three releases', () => {
   test('shows what a node and its pods use, as the kernel counts it', () => showsUsage(lab));

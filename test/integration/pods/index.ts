@@ -15,6 +15,7 @@ export {
 } from './containers.ts';
 export { grpcHealthServer } from './grpc-health.ts';
 export { followsLogs, showsLogs, tellsWhyNoLog } from './log-stories.ts';
+export { endsForWantOfMemory, tellsOfKillWhileAway } from './oom-stories.ts';
 export { type PodNode, type PodNodeOptions, startPodNode } from './pod-node.ts';
 export { reboot } from './reboot.ts';
 export { endsBeforeTheMachine, prepareShutdowns, type Shutdowns } from './shutdown-story.ts';

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { startOnTerminal, waitFor } from '../../support/index.ts';
 import { fetched, kubectl } from '../lab/index.ts';
 import { nodeward, program } from '../nodeward/index.ts';
 import { isRunningAndReady, uidOf } from './conditions.ts';
 import { script } from './containers.ts';
+import { eventsOfKills, killsOf } from './oom-stories.ts';
 import type { PodNode } from './pod-node.ts';
 import { until } from './stories.ts';
 
@@ -155,17 +156,18 @@ async function showsTop(lab: PodNode): Promise<void> {
 
 /** Of a process beside the first one: the container runs on, and its runtime says nothing. */
 async function tellsOfKill(lab: PodNode): Promise<void> {
-  const of = 'involvedObject.name=uses,reason=OOMKilling';
-  const columns = '-o=jsonpath={.items[*].involvedObject.fieldPath} {.items[*].message}';
-  const text = await waitFor(
-    'the Event',
-    async () => {
-      const { stdout } = await lab.kubectl.run(['get', 'events', '--field-selector', of, columns]);
-      return stdout.includes('killed') && stdout;
-    },
-    { timeoutMs: 60_000 },
+  const [event] = await waitFor('the Event', async () => {
+    const events = await eventsOfKills(lab, 'uses');
+    return events.length > 0 && events;
+  });
+  assert.equal(event?.involvedObject?.fieldPath, 'spec.containers{side}');
+  assert.match(
+    event.message ?? '',
+    /^the kernel killed the process "tail" \(pid \d+, \d+Mi in memory\) of container side for want of memory: its limit of memory is 32Mi, .*; the container runs on$/,
   );
-  assert.match(text, /^spec\.containers\{side\} the kernel killed /);
-  assert.match(text, /of container side for want of memory: its limit of memory is 32Mi/);
-  if (existsSync('/dev/kmsg')) assert.match(text, /the process "tail" \(pid \d+, \d+Mi in memory\)/);
+  assert.equal(await killsOf(lab, 'uses', 'side'), 1);
+  assert.equal(await killsOf(lab, 'uses', 'main'), 0);
+  const path = '/api/v1/nodes/lab/proxy/pods/explain/default/uses';
+  const { stdout } = await lab.kubectl.run(['get', '--raw', path]);
+  assert.match(stdout, /OOMKilling: the kernel killed the process \\"tail\\"/);
 }
