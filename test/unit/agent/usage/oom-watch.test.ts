@@ -206,6 +206,7 @@ describe('kills for want of memory', () => {
     await lab.stop();
     lab.kernel.kill({ pid: 72, group });
     lab.count(2);
+    await lab.clock.advance(1000); // it was started before those agents
     for (let round = 0; round < 2; round += 1) {
       const { watch, stop } = await lab.startAgent();
       watch.look();
