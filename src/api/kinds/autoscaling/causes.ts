@@ -117,8 +117,8 @@ function valueCauses(target: Target | undefined, field: string): Cause[] {
   ];
 }
 
-const longestSeconds = 3600;
-const longestPeriod = 1800;
+const maxWindowSeconds = 3600;
+const maxPeriodSeconds = 1800;
 
 function rulesCauses(rules: HPAScalingRules | undefined, field: string): Cause[] {
   if (rules === undefined) return [];
@@ -134,12 +134,12 @@ function rulesCauses(rules: HPAScalingRules | undefined, field: string): Cause[]
           ),
         ]
       : []),
-    ...(seconds > longestSeconds
+    ...(seconds > maxWindowSeconds
       ? [
           invalidValue(
             `${field}.stabilizationWindowSeconds`,
             seconds,
-            `must be less than or equal to ${longestSeconds}`,
+            `must be less than or equal to ${maxWindowSeconds}`,
           ),
         ]
       : []),
@@ -159,12 +159,12 @@ function rulesCauses(rules: HPAScalingRules | undefined, field: string): Cause[]
         ...(periodSeconds <= 0
           ? [invalidValue(`${at}.periodSeconds`, periodSeconds, 'must be greater than zero')]
           : []),
-        ...(periodSeconds > longestPeriod
+        ...(periodSeconds > maxPeriodSeconds
           ? [
               invalidValue(
                 `${at}.periodSeconds`,
                 periodSeconds,
-                `must be less than or equal to ${longestPeriod}`,
+                `must be less than or equal to ${maxPeriodSeconds}`,
               ),
             ]
           : []),
