@@ -61,7 +61,7 @@ export const evictionFields = {
   }),
   evictionSoft: map('soft', {
     ...thresholds,
-    doc: 'The same, but pods are evicted only once a shortage has lasted for its grace period, and get time to end. Each signal needs both.',
+    doc: 'The same, but pods are evicted only once a shortage has lasted for its grace period, and may get time to end (`evictionMaxPodGracePeriod`). Each signal needs both.',
     example: '{memory.available: 500Mi}',
   }),
   evictionSoftGracePeriod: map('softGraceMs', {
@@ -93,7 +93,7 @@ export const evictionFields = {
   }),
   evictionMaxPodGracePeriod: {
     ...integer(-1, 2_147_483_647, {
-      doc: 'The most seconds that a pod gets to end when it is evicted for a soft threshold; 0: 1 s as for a hard one, -1: its own grace period.',
+      doc: 'The most seconds that a pod gets to end when it is evicted for a soft threshold. Not stated, or 0: 1 s as for a hard one; -1: its own grace period.',
     }),
     settingName: 'maxPodGraceSeconds',
   },

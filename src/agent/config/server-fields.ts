@@ -88,7 +88,7 @@ export const serverFields = {
     needsRestart: true,
   }),
   streamingConnectionIdleTimeout: duration('streamIdleMs', ['1s', maxTimer], {
-    doc: 'How long the connection of a client that reads a log may stand still because it takes nothing of it. One for which nothing is written stays.',
+    doc: 'How long a stream may stand still: an exec, attach or port-forward for which nothing comes or goes, or a log of which the client takes nothing. A log for which nothing is written stays. The control plane has a limit of its own, 4h.',
     default: '4h',
   }),
   ...tlsFields,
