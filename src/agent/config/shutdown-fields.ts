@@ -29,7 +29,7 @@ export const shutdownFields = {
     keepsZero: true,
   }),
   shutdownGracePeriodByPodPriority: list(periodOfPriority, readPeriods, {
-    doc: 'In place of the two: groups of pods by their priority, which end one after the other, the lowest first. A group has the pods from its priority on up to that of the next; the first also those below it.',
+    doc: 'In place of the two, which may not stand beside it: groups of pods by their priority, which end one after the other, the lowest first. A group has the pods from its priority on up to that of the next; the first also those below it.',
     range: '`priority` and `shutdownGracePeriodSeconds` of each',
     example:
       '[{priority: 0, shutdownGracePeriodSeconds: 60}, {priority: 10000, shutdownGracePeriodSeconds: 20}]',
