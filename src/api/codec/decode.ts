@@ -200,14 +200,15 @@ function withoutType(value: unknown): object {
   return rest;
 }
 
-/** Throws when kind or apiVersion is present and not that of this type. */
+/** Throws when kind or apiVersion is present and not that of this type, or an older one of it. */
 function expectType(
   kind: BodyType,
   apiVersion: string,
   value: { kind?: unknown; apiVersion?: unknown },
 ): void {
   expectName(kind, 'kind', value.kind, kind.kind);
-  expectName(kind, 'apiVersion', value.apiVersion, apiVersion);
+  const isOlder = kind.olderApiVersions?.some((older) => older === value.apiVersion) === true;
+  if (!isOlder) expectName(kind, 'apiVersion', value.apiVersion, apiVersion);
 }
 
 function expectName(kind: BodyType, name: string, given: unknown, expected: string): void {

@@ -110,6 +110,8 @@ export interface BodyType<T extends ApiObject = ApiObject> extends ObjectType {
   doc: string;
   /** Its values are secrets: an error about its body contains none of them. */
   sensitive?: true;
+  /** What else a body may say as its apiVersion: older versions with the same fields. */
+  olderApiVersions?: readonly string[];
   /** Fills in absent fields; called on every write before validation. Changes and returns `object`. */
   default(object: T): T;
   /** The causes why an object is invalid, beyond its field types; `old` is the stored one on update. */

@@ -40,6 +40,7 @@ function validate({ deleteOptions: options = {} }: Eviction): Cause[] {
 export const evictionBody = defineBody<Eviction>({
   group: 'policy',
   version: 'v1',
+  olderApiVersions: ['policy/v1beta1'], // as in the reference, for clients before 1.22
   kind: 'Eviction',
   doc: 'Deletes a pod as gently as its rules demand.',
   root,

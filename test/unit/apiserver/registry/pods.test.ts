@@ -237,6 +237,15 @@ describe('eviction', () => {
     assert.ok(await isGone('evicted'));
   });
 
+  test('may be of the version that older clients know, and of no other', async () => {
+    await placed('older');
+    const path = `${pods}/older/eviction`;
+    const of = (apiVersion: string) => ({ ...eviction('older', { gracePeriodSeconds: 0 }), apiVersion });
+    await admin.refused('BadRequest', 'POST', path, { body: of('policy/v1alpha1') });
+    await admin.must('POST', path, of('policy/v1beta1'));
+    assert.ok(await isGone('older'));
+  });
+
   test('is of a pod that there is, with options that there are', async () => {
     await admin.refused('NotFound', 'POST', `${pods}/nobody/eviction`, { body: eviction('nobody') });
     await admin.must('POST', pods, pod('stays'));
