@@ -7,7 +7,7 @@
 import { none, sum } from './counts.ts';
 import { runGroupProcess } from './group/process.ts';
 import type { FileResult, TestFileOptions } from './guarded-run.ts';
-import { guard } from './guarded-run.ts';
+import { guard, notRun } from './guarded-run.ts';
 import { runTestFile } from './test-file.ts';
 
 /** `files` are absolute paths. Never rejects because of what the files do. */
@@ -24,7 +24,7 @@ export async function runFileGroup(
   }
   if (options.signal.aborted) {
     options.write(`✖ interrupted:\n${indented(files)}${group.output}`);
-    return files.map((file) => ({ file, counts: { ...none, failed: 1 }, seconds: 0 }));
+    return files.map(notRun);
   }
   const alone = await runAlone(files, options);
   if (sum(alone.map(({ counts }) => counts)).failed > 0) return alone;
@@ -39,7 +39,8 @@ async function runAlone(files: readonly string[], options: TestFileOptions): Pro
   const results: FileResult[] = [];
   for (const file of files) {
     options.write(`── ${file}, by itself because its group failed\n`);
-    results.push(await runTestFile(file, options));
+    if (options.signal.aborted) options.write('✖ not run: interrupted\n');
+    results.push(options.signal.aborted ? notRun(file) : await runTestFile(file, options));
   }
   return results;
 }

@@ -13,6 +13,7 @@ import {
   removeLeftovers,
 } from '../../test/support/index.ts';
 import type { Counts } from './counts.ts';
+import { none } from './counts.ts';
 
 export interface TestFileOptions {
   /** A test that takes longer fails; the whole file's processes are killed 5 s after that. */
@@ -39,7 +40,12 @@ export interface FileResult {
   readonly seconds: number;
 }
 
+/** That of a file of which nothing is known: it counts as a failure. */
+export const notRun = (file: string): FileResult => ({ file, counts: { ...none, failed: 1 }, seconds: 0 });
+
 const killAfterLimitMs = 5000;
+/** A process may be about to start others when it is killed, or not be there yet. */
+const killAgainMs = 250;
 
 /**
  * Does `work`, which starts a process with the given environment, and returns its outcome with everything added that
@@ -54,14 +60,17 @@ export async function guard<Outcome extends GuardedOutcome>(
   await chmod(folder, 0o1777); // as /tmp: a test may work as another user
   const marker = `${formatRun(ownRun())}/${crypto.randomUUID()}`;
   const killed: string[] = [];
+  let killing: NodeJS.Timeout | undefined;
   const kill = (why: string): void => {
     killed.push(`its processes were killed: ${why}`);
     void killProcessesOf(marker);
+    killing ??= setInterval(() => void killProcessesOf(marker), killAgainMs);
   };
   const interrupt = (): void => kill('interrupted');
   const tooLate = `it had not ended after ${limitMs / 1000} s; does something keep it alive?`;
   const timer = setTimeout(kill, limitMs + Math.min(limitMs, killAfterLimitMs), tooLate);
   options.signal.addEventListener('abort', interrupt);
+  if (options.signal.aborted) interrupt();
   try {
     const env = { ...process.env, ...options.env, [markerName]: marker, TMPDIR: folder };
     const outcome = await work(env, () => timer.refresh());
@@ -69,6 +78,7 @@ export async function guard<Outcome extends GuardedOutcome>(
     return { ...outcome, problems };
   } finally {
     clearTimeout(timer);
+    clearInterval(killing);
     options.signal.removeEventListener('abort', interrupt);
     await rm(folder, { recursive: true, force: true });
   }

@@ -3,11 +3,12 @@ import { join, relative } from 'node:path';
 import { buildUnlessNewer } from '../../test/support/index.ts';
 import { testEnvironment } from './compile-cache.ts';
 import type { Counts } from './counts.ts';
-import { none, sum } from './counts.ts';
+import { sum } from './counts.ts';
 import { keepDurations, readEstimates } from './durations.ts';
 import { failuresIn } from './failures.ts';
 import { runFileGroup } from './file-group.ts';
 import type { FileResult, TestFileOptions } from './guarded-run.ts';
+import { notRun } from './guarded-run.ts';
 import type { Level } from './levels.ts';
 import { levelNames, levels } from './levels.ts';
 import { PartRun } from './part.ts';
@@ -91,7 +92,7 @@ export class LevelRun {
     this.#exclusive = plan.exclusive;
     for (const [file, why] of plan.refused) {
       write(`── ${relative(root, file)}\n✖ not run: ${why}\n`);
-      this.#results.push({ file, counts: { ...none, failed: 1 }, seconds: 0 });
+      this.#results.push(notRun(file));
     }
     await this.#runBeside(
       plan,
@@ -127,10 +128,14 @@ export class LevelRun {
     let results: FileResult[];
     if (signal.aborted) {
       say('✖ not run: interrupted\n');
-      results = batch.map((file) => ({ file, counts: { ...none, failed: 1 }, seconds: 0 }));
+      results = batch.map(notRun);
     } else {
       const environment = testEnvironment(root, this.#level, this.#isInGaps);
-      results = await runFiles(batch, { timeoutMs: this.#timeoutMs, signal, write: say, ...environment });
+      const options = { timeoutMs: this.#timeoutMs, signal, write: say, ...environment };
+      results = await runFiles(batch, options).catch((error: unknown) => {
+        say(`✖ the runner broke with these files: ${error instanceof Error ? error.stack : String(error)}\n`);
+        return batch.map(notRun);
+      });
     }
     if (!isLive) write(output);
     if (results.some(({ counts }) => counts.failed > 0)) failures.push(...failuresIn(output));

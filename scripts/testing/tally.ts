@@ -3,7 +3,7 @@ import type { TestEvent } from 'node:test/reporters';
 import { spec } from 'node:test/reporters';
 import type { Counts } from './counts.ts';
 
-/** Counts tests by the events of node:test. Suites are not counted, unless one fails by itself. */
+/** Counts tests by the events of node:test. A suite is counted only when it is skipped, with all that is in it, or fails by itself. */
 export class Tally {
   #passed = 0;
   #failed = 0;
@@ -21,7 +21,7 @@ export class Tally {
     if (event.type === 'test:pass' && event.data.details.type !== 'suite') {
       if (isSkipped(event.data)) this.#skipped += 1;
       else this.#passed += 1;
-    }
+    } else if (event.type === 'test:pass' && isSet(event.data.skip)) this.#skipped += 1;
     if (event.type !== 'test:fail') return;
     const { type, error } = event.data.details;
     if (type === 'suite' && isSubtestsFailure(error)) return;
@@ -32,9 +32,11 @@ export class Tally {
 
 /** A test that is to be done counts as skipped, also when it fails. */
 function isSkipped(test: { skip?: string | boolean; todo?: string | boolean }): boolean {
-  const set = (value: string | boolean | undefined): boolean => value !== undefined && value !== false;
-  return set(test.skip) || set(test.todo);
+  return isSet(test.skip) || isSet(test.todo);
 }
+
+/** node:test passes on an empty reason, too. */
+const isSet = (value: string | boolean | undefined): boolean => value !== undefined && value !== false;
 
 /** A suite that fails only because of a test in it, which is counted already. */
 function isSubtestsFailure(error: Error): boolean {

@@ -55,11 +55,25 @@ export async function runGroupProcess(
       });
     } else results.push(report);
   };
-  const code = await endOf(child, receive);
+  const code = await endOf(child, (line) => {
+    const report = parseReport(line);
+    if (report === undefined) problems.push(`something else wrote where it reports: ${line.slice(0, 200)}`);
+    else receive(report);
+  });
   if (code !== 0) problems.push(`it ended with ${code}`);
   if (end === undefined) problems.push('it ended before its tests did');
   else if (!end.success) problems.push('node:test calls it failed');
   return { results, output, problems: [...problems, ...files.flatMap((file) => problemOf(file, results))] };
+}
+
+/** Undefined for what the process of a group does not write, such as a test that uses a descriptor that is not its own. */
+function parseReport(line: string): GroupReport | undefined {
+  try {
+    const report: GroupReport = JSON.parse(line);
+    return typeof report === 'object' && ('success' in report || 'counts' in report) ? report : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** What is wrong with what a file has reported. */
@@ -74,13 +88,14 @@ function problemOf(file: string, results: readonly FileResult[]): string[] {
 }
 
 /** The exit code or the signal. What the process has written before its end has been read by then. */
-async function endOf(child: ChildProcess, receive: (report: GroupReport) => void): Promise<number | string> {
+async function endOf(child: ChildProcess, receive: (line: string) => void): Promise<number | string> {
   const pipe = child.stdio[reportDescriptor];
   if (!(pipe instanceof Readable)) throw new Error('the process of a group has no pipe for its reports');
-  createInterface({ input: pipe }).on('line', (line) => receive(JSON.parse(line)));
+  createInterface({ input: pipe }).on('line', receive);
   const closed = once(child, 'close');
-  const [code, signal]: [number | null, NodeJS.Signals | null] = await new Promise((resolve) => {
-    child.once('exit', (...how) => resolve(how));
+  closed.catch(() => undefined); // rejects only where `exit` does, too
+  const [code, signal]: [number | null, NodeJS.Signals | null] = await new Promise((resolve, reject) => {
+    child.once('exit', (...how) => resolve(how)).once('error', reject);
   });
   // a process that it left running may hold its output open
   await Promise.race([closed, sleep(outputGraceMs, undefined, { ref: false })]);

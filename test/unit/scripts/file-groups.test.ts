@@ -40,6 +40,10 @@ describe('a group of files', { concurrency: 3 }, () => {
       `test('x', () => { setTimeout(() => void Promise.reject(new Error('late')), 50); });`,
       /✖ .*bad\.test\.ts/,
     ],
+    'writes where its process reports': [
+      `import { writeSync } from 'node:fs'; test('x', () => { writeSync(3, 'not a report\\n'); });`,
+      /✖ x/,
+    ],
     'leaves a process': [
       `import { spawn } from 'node:child_process'; test('x', () => { spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' }).unref(); });`,
       /bad\.test\.ts: left process \d+ running: sleep 1000/,

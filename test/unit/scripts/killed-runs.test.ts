@@ -86,6 +86,28 @@ describe('a server that a test has started', () => {
     assert.equal(await isAlive(server), false);
   });
 
+  test('ends when the run is interrupted, and nothing begins after that', async () => {
+    await using root = await temporaryFolder();
+    await writeTests(root.path, {
+      'unit/api/a.test.ts': `test('fails', () => assert.equal(1, 2));`,
+      'unit/api/b.test.ts': startsServer(root.path, waitsForEver).replace(
+        `test('a', async () => {`,
+        `test('begins when it runs alone', async () => { if (process.env.NODEWARD_TEST_GROUP) return;`,
+      ),
+      'unit/api/c.test.ts': `import { writeFileSync } from 'node:fs';
+test('c', () => { if (!process.env.NODEWARD_TEST_GROUP) writeFileSync('${root.path}/begun', ''); });`,
+    });
+    await using run = await startRunner(root.path);
+    const { server, folder } = await started(root.path);
+    run.signal('SIGINT');
+    const { code } = await run.exited;
+    assert.equal(code, 10);
+    assert.match(run.stdout, /\n0 passed, [3-9] failed, 0 skipped\n$/);
+    assert.equal(existsSync(join(root.path, 'begun')), false);
+    assert.equal(await isAlive(server), false);
+    assert.equal(existsSync(folder), false);
+  });
+
   test('ends when the file was run without the runner, and is killed', async () => {
     await using root = await temporaryFolder();
     const support = resolve(import.meta.dirname, '../../support/index.ts');

@@ -42,6 +42,17 @@ describe('the test runner', { concurrency: 4 }, () => {
     assert.deepEqual([lenient.code, strict.code], [0, 10]);
   });
 
+  test('a skipped suite is one that is skipped, whatever is in it', async () => {
+    const files = {
+      'unit/skip.test.ts': `test('a', () => {}); describe.skip('s', () => { test('b', () => {}); test('c', () => {}); });`,
+      'unit/api/skip.test.ts': `describe('s', { skip: 'no moon' }, () => { test('b', () => {}); });`,
+      'unit/api/todo.test.ts': `describe.todo('s', () => { test('b', () => assert.equal(1, 2)); });`,
+    };
+    const result = await runOver(files, { strict: true });
+    assert.equal(lastLine(result), '1 passed, 0 failed, 3 skipped');
+    assert.equal(result.code, 10);
+  });
+
   const neverGreen: Record<string, string> = {
     'a file without tests': ``,
     'a file that cannot be read as TypeScript': `this is no code`,
