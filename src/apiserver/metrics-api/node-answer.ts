@@ -1,3 +1,4 @@
+import { formatTime } from '../../api/index.ts';
 import { isRecord } from '../../base/index.ts';
 
 /*
@@ -40,12 +41,14 @@ export function parseNodeAnswer(text: string): NodeAnswer {
 const usualSpanMs = 10_000;
 const maxSpanMs = 3_600_000;
 const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+/** The end of the last year of which RFC 3339 can write the time. */
+const maxTimeMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 function figuresOf(measured: Readonly<Record<string, unknown>>): Figures | undefined {
   const [cpu, memory] = [recordOf(measured['cpu']), recordOf(measured['memory'])];
   const [nanoCores, workingSetBytes] = [countOf(cpu['usageNanoCores']), countOf(memory['workingSetBytes'])];
-  const time = textOf(cpu['time']);
-  if (nanoCores === undefined || workingSetBytes === undefined || !timeForm.test(time)) return undefined;
+  const time = timeOf(cpu['time']);
+  if (nanoCores === undefined || workingSetBytes === undefined || time === undefined) return undefined;
   const spanMs = countOf(cpu['usageSpanMilliSeconds']) ?? usualSpanMs;
   return { time, nanoCores, workingSetBytes, spanMs: Math.min(spanMs, maxSpanMs) };
 }
@@ -60,6 +63,13 @@ function listOf(value: unknown): Readonly<Record<string, unknown>>[] {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** Undefined for what is no time: clients that read one, such as kubectl, refuse all figures beside it. */
+function timeOf(value: unknown): string | undefined {
+  const text = textOf(value);
+  const ms = timeForm.test(text) ? Date.parse(text) : Number.NaN;
+  return ms <= maxTimeMs ? formatTime(ms) : undefined;
 }
 
 function countOf(value: unknown): number | undefined {

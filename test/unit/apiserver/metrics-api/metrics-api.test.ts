@@ -172,6 +172,22 @@ describe('metrics.k8s.io', () => {
     await server.admin.refused('NotFound', 'GET', `${base}/namespaces/default/pods/half`);
   });
 
+  test('has no time that a client cannot read: it would refuse the figures of all nodes', async () => {
+    await using server = await startServer();
+    const at = (when: string) => ({
+      cpu: { time: when, usageNanoCores: 1 },
+      memory: { time: when, workingSetBytes: 1 },
+    });
+    await using _never = await addNode(server, 'never', answering({ node: at('2026-13-01T00:00:00Z') }));
+    await using _late = await addNode(server, 'late', answering({ node: at('9999-12-31T24:00:00Z') }));
+    await using _odd = await addNode(server, 'odd', answering({ node: at('2026-02-31T24:00:00Z') }));
+    const { items } = await listOf(server, 'nodes');
+    assert.deepEqual(
+      items.map(({ metadata, timestamp }) => [metadata['name'], timestamp]),
+      [['odd', '2026-03-04T00:00:00Z']],
+    );
+  });
+
   test('is answered without a node that is slow', async () => {
     await using server = await startServer();
     await using _quick = await addNode(server, 'quick', answering({ node: figures(1, 1) }));
