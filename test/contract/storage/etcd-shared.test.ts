@@ -140,14 +140,14 @@ describe('values of a kube-apiserver in etcd', { skip }, () => {
     await using opened = await openShared();
     const { raw, cache, changes, prefix } = opened;
     const last = await raw.put(
-      [`${prefix}/deployments/loss/d`, Buffer.from('k8s\0\x0a\x00')],
-      [`${prefix}/daemonsets/loss/d`, encryptedValue()],
+      [`${prefix}/leasecandidates/loss/d`, Buffer.from('k8s\0\x0a\x00')],
+      [`${prefix}/example.com/widgets/loss/d`, encryptedValue()],
     );
     await reached(cache, last);
     assert.deepEqual(cache.unreadable(''), []);
     assert.deepEqual(changes, []);
     const outcome = await cache.commit({
-      key: '/registry/deployments/loss/d',
+      key: '/registry/leasecandidates/loss/d',
       expect: 0,
       value: Buffer.from('{}'),
     });
@@ -163,7 +163,7 @@ describe('keys of kinds that are not served, in a namespace', { skip }, () => {
     const keys = [
       'services/endpoints/lk/s',
       'services/endpoints/lk/t',
-      'deployments/lk/d',
+      'leasecandidates/lk/d',
       'example.com/widgets/lk/w',
       'example.com/widgets/lk/v',
       'example.com/gadgets/lk/g',
@@ -171,7 +171,7 @@ describe('keys of kinds that are not served, in a namespace', { skip }, () => {
       'example.com/lk/other/name',
       'services/endpoints/other/lk',
       'services/specs/lk/served',
-      'deployments/lk2/d',
+      'leasecandidates/lk2/d',
       'priorityclasses/lk',
       'lk/lk',
       'cluster.example.com/things/lk',
@@ -180,7 +180,7 @@ describe('keys of kinds that are not served, in a namespace', { skip }, () => {
     ];
     await raw.put(...keys.map((key) => [`${prefix}/${key}`, '{}'] as const));
     const expected = new Map([
-      ['deployments/', 1],
+      ['leasecandidates/', 1],
       ['example.com/gadgets/', 1],
       ['example.com/widgets/', 2],
       ['services/endpoints/', 2],
@@ -189,7 +189,7 @@ describe('keys of kinds that are not served, in a namespace', { skip }, () => {
       new Map([...(await cache.foreignKeys('lk', own))].toSorted(([a], [b]) => (a < b ? -1 : 1)));
     assert.deepEqual(await sorted(), expected);
     await raw.put([`${prefix}/late.example.com/things/lk/a`, '{}'], [`${prefix}/cronjobs/lk/a`, '{}']);
-    await raw.remove(`${prefix}/deployments/lk/d`, `${prefix}/services/endpoints/lk/s`);
+    await raw.remove(`${prefix}/leasecandidates/lk/d`, `${prefix}/services/endpoints/lk/s`);
     assert.deepEqual(
       await sorted(),
       new Map([
@@ -207,7 +207,7 @@ describe('keys of kinds that are not served, in a namespace', { skip }, () => {
   test('are found among hundreds of kinds and thousands of namespaces', async () => {
     await using opened = await openShared(async (raw, prefix) => {
       for (let batch = 0; batch < 20; batch++) {
-        const keys = Array.from({ length: 100 }, (_, n) => `${prefix}/deployments/ns-${batch}-${n}/d`);
+        const keys = Array.from({ length: 100 }, (_, n) => `${prefix}/leasecandidates/ns-${batch}-${n}/d`);
         await raw.put(...keys.map((key) => [key, '{}'] as const));
       }
       for (let batch = 0; batch < 3; batch++) {
@@ -217,6 +217,6 @@ describe('keys of kinds that are not served, in a namespace', { skip }, () => {
     });
     const { cache } = opened;
     assert.equal((await cache.foreignKeys('lk', own)).size, 300);
-    assert.deepEqual(await cache.foreignKeys('ns-7-33', own), new Map([['deployments/', 1]]));
+    assert.deepEqual(await cache.foreignKeys('ns-7-33', own), new Map([['leasecandidates/', 1]]));
   });
 });

@@ -19,7 +19,8 @@ const otherReasons: ReadonlySet<string> = new Set([
 ]);
 
 /** Those of the Node, and of its Events. */
-const ofNode = /^(?:Kubelet|NodeStatus|Lease|CertificateS|Checkpoint|Starting|Registered|Runtime|Condition)/;
+const ofNode =
+  /^(?:Kubelet|(?:Failed)?NodeAllocatable|NodeStatus|Lease|CertificateS|Checkpoint|Starting|Registered|Runtime|Condition)/;
 
 /** Where a reason is given: in an object, or as the first argument of what makes one. */
 const given =
