@@ -11,6 +11,7 @@ import { createRegistry } from '../registry/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import type { Access } from './access.ts';
 import { createAccess } from './access.ts';
+import { idleKindAdvice } from './idle-kinds.ts';
 import type { ApiServerOptions } from './options.ts';
 
 interface Parts {
@@ -39,13 +40,14 @@ export async function assembleRegistry(
     registry: () => registry,
   });
   const gates = options.featureGates ?? resolveGates({});
+  const idle = idleKindAdvice(() => registry, clock);
   const registry: Registry = createRegistry({
     kinds: gates.ResourceMetricsAPI ? [...servedKinds, ...measuredKinds] : servedKinds,
     storage,
     clock,
     groupSuffix,
     admission: access.admission,
-    advice: access.rbac.advice,
+    advice: (resource, next) => [...access.rbac.advice(resource, next), ...idle(resource, next)],
     operations: access.operations,
     ...(options.serviceRanges === undefined ? {} : { serviceRanges: options.serviceRanges }),
     gates,
