@@ -12,6 +12,7 @@ import type { ControlPlaneFlags } from './flags/control-plane-flags.ts';
 import { controlPlaneOptions } from './flags/control-plane-flags.ts';
 import { readEtcdFlags } from './flags/etcd-flags.ts';
 import { readNodeLifecycleFlags } from './flags/node-lifecycle-flags.ts';
+import { readSchedulerFlags } from './flags/scheduler-flags.ts';
 import { readServiceFlags } from './flags/service-flags.ts';
 import type { CommandContext, LogFlags } from './terminal/context.ts';
 import { commandLogger, ReportedError } from './terminal/context.ts';
@@ -70,6 +71,7 @@ function toApiServerOptions(flags: Flags, context: CommandContext): ApiServerOpt
     authorization: readAuthorizationFlags(flags),
     audit: readAuditFlags(flags),
     serviceRanges: readServiceFlags(flags),
+    scheduler: readSchedulerFlags(flags),
     nodeLifecycle: readNodeLifecycleFlags(flags),
     featureGates: resolveGates(flags.featureGates ?? {}),
     clock: systemClock,

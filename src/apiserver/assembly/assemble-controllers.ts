@@ -24,6 +24,7 @@ import { leaderElection } from '../leader-election/index.ts';
 import type { NodeSigner } from '../pki/index.ts';
 import { servingNames } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
+import { scheduler } from '../scheduler/index.ts';
 import { listServerNames, serverLease } from '../server-leases/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import type { ApiServerOptions } from './options.ts';
@@ -57,7 +58,14 @@ export function assembleControllers(options: ApiServerOptions, parts: Parts): re
 }
 
 function controllersOf(options: ApiServerOptions, parts: Parts): readonly Service[] {
-  const { clock, log, bindAddress, eventTtlMs, nodeLifecycle: settings = {} } = options;
+  const {
+    clock,
+    log,
+    bindAddress,
+    eventTtlMs,
+    nodeLifecycle: settings = {},
+    scheduler: placing = {},
+  } = options;
   const { registry, storage, signer, authorizer, tokens, ca, port } = parts;
   const controller = { registry, storage, clock, log };
   const controlPlaneNames = () => [...ownNames(bindAddress), ...listServerNames(registry)];
@@ -79,6 +87,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     volumeProtection(controller),
     ephemeralVolumes(controller),
     eventExpiry({ ...controller, ttlMs: eventTtlMs }),
+    ...(placing === false ? [] : [scheduler(controller, placing)]),
   ];
 }
 

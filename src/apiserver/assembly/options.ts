@@ -5,6 +5,7 @@ import type { NodeLifecycleSettings } from '../controllers/index.ts';
 import type { HttpOptions } from '../http/index.ts';
 import type { Keys } from '../pki/index.ts';
 import type { ServiceRanges } from '../registry/index.ts';
+import type { SchedulerSettings } from '../scheduler/index.ts';
 import type { EtcdSettings, OpenStorageOptions, StorageKind } from '../storage/index.ts';
 import type { AuthenticationOptions } from './authentication.ts';
 import type { AuditSettings } from './open-audit.ts';
@@ -32,6 +33,8 @@ export interface ApiServerOptions {
   eventTtlMs?: number;
   /** The addresses and ports that services are given; default: those of the reference. */
   serviceRanges?: ServiceRanges;
+  /** How pods are given nodes; false: they are not. */
+  scheduler?: SchedulerSettings | false;
   /** How nodes are watched over. */
   nodeLifecycle?: NodeLifecycleSettings;
   /** Whether the controllers run in one server only, of several on one store. Default: with etcd. */

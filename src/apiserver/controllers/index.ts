@@ -2,10 +2,12 @@ export { apiService } from './api-service.ts';
 export { apiTrustBundle } from './api-trust-bundle.ts';
 export { bootstrapTokenExpiry } from './bootstrap-token-expiry.ts';
 export { certificateSigner } from './certificate-signer/index.ts';
+export type { ControllerOptions } from './controller.ts';
 export { ensureDefaultPolicy } from './default-policy/index.ts';
 export { defaultServiceAccounts } from './default-service-accounts.ts';
 export { ephemeralVolumes } from './ephemeral-volumes.ts';
 export { eventExpiry } from './event-expiry.ts';
+export { createEventRecorder } from './event-recorder.ts';
 export { namespaceDeletion } from './namespace-deletion.ts';
 export {
   historyNameOf,
@@ -18,6 +20,7 @@ export {
 } from './node-history/index.ts';
 export { type NodeLifecycleSettings, nodeLifecycle } from './node-lifecycle/index.ts';
 export { ownerGarbage } from './owner-garbage/index.ts';
+export { createPodDisruptor } from './pod-disruption.ts';
 export { PodGarbageService } from './pod-garbage/index.ts';
 export { roleAggregation, selectsAny } from './role-aggregation/index.ts';
 export { rootCertificates } from './root-certificates.ts';
@@ -25,3 +28,4 @@ export { ensureSystemNamespaces } from './system-namespaces.ts';
 export { ensureSystemPriorityClasses } from './system-priority-classes.ts';
 export { tokenSecrets } from './token-secrets/index.ts';
 export { claimProtection, volumeProtection } from './volume-protection.ts';
+export { WorkQueue } from './work-queue.ts';

@@ -2,6 +2,7 @@ export { confirm, createOutdatedError } from './confirm.ts';
 export type { FieldIndex } from './field-index.ts';
 export { type Follower, followWritten } from './follower.ts';
 export { namedNodes } from './named-nodes.ts';
+export { podBinding } from './operations/pod-binding.ts';
 export { createValueReader } from './read-value.ts';
 export { createRegistry } from './registry.ts';
 export { Resource } from './resource.ts';

@@ -11,6 +11,8 @@ import type { EtcdFlags } from './etcd-flags.ts';
 import { etcdOptions } from './etcd-flags.ts';
 import type { NodeLifecycleFlags } from './node-lifecycle-flags.ts';
 import { nodeLifecycleOptions } from './node-lifecycle-flags.ts';
+import type { SchedulerFlags } from './scheduler-flags.ts';
+import { schedulerOptions } from './scheduler-flags.ts';
 import type { ServiceFlags } from './service-flags.ts';
 import { serviceOptions } from './service-flags.ts';
 import {
@@ -30,6 +32,7 @@ export type ControlPlaneFlags = ServingFlags &
   AuthorizationFlags &
   AuditFlags &
   ServiceFlags &
+  SchedulerFlags &
   NodeLifecycleFlags;
 
 /** For a control plane that runs by itself, and for one that an agent starts. */
@@ -40,6 +43,7 @@ export const controlPlaneOptions = () => [
   ...authorizationOptions(),
   ...auditOptions(),
   ...serviceOptions(),
+  ...schedulerOptions(),
   ...nodeLifecycleOptions(),
 ];
 

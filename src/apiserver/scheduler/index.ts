@@ -1,0 +1,2 @@
+/** Gives pods nodes. */
+export { type SchedulerSettings, scheduler } from './service.ts';

@@ -1,0 +1,125 @@
+import type { PendingPod } from './cluster/pod-facts.ts';
+
+/** A pod that waits for a node. */
+export interface Waiting {
+  pod: PendingPod;
+  /** When it began to wait; wall clock. */
+  readonly sinceMs: number;
+  /** How often binding it failed. */
+  failures: number;
+  /** Which state of the cluster it was tried against last; undefined: none. */
+  triedAt?: number | undefined;
+  /** Not before this, monotonic; undefined: at any time. */
+  notBeforeMs?: number | undefined;
+  /** What was last said of why it waits. */
+  told: string;
+}
+
+/** As in the reference. */
+const backoff = { firstMs: 1000, maxMs: 10_000 };
+
+/** The pods that wait for a node: all of them, and which of them are to be tried, the most important first. */
+export class SchedulingQueue {
+  readonly #all = new Map<string, Waiting>();
+  readonly #ready = new Set<Waiting>();
+  /** Those that are ready in order, from `#head` on; and some that are not any more. */
+  #order: Waiting[] = [];
+  #head = 0;
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  get hasReady(): boolean {
+    return this.#ready.size > 0;
+  }
+
+  get(key: string): Waiting | undefined {
+    return this.#all.get(key);
+  }
+
+  values(): Iterable<Waiting> {
+    return this.#all.values();
+  }
+
+  /** Adds a pod, or takes over how it is now; it is to be tried unless it waits for what was before, too. */
+  set(pod: PendingPod, nowMs: number): Waiting {
+    const known = this.#all.get(pod.key);
+    if (known?.pod.uid === pod.uid) {
+      const isSame = known.pod.likeness === pod.likeness;
+      known.pod = pod;
+      if (!isSame) this.makeReady(known);
+      return known;
+    }
+    const waiting: Waiting = { pod, sinceMs: createdMs(pod) ?? nowMs, failures: 0, told: toldOf(pod) };
+    this.delete(pod.key);
+    this.#all.set(pod.key, waiting);
+    this.makeReady(waiting);
+    return waiting;
+  }
+
+  delete(key: string): void {
+    const waiting = this.#all.get(key);
+    if (waiting === undefined) return;
+    this.#all.delete(key);
+    this.#ready.delete(waiting);
+  }
+
+  /** Does nothing for one that is ready. */
+  makeReady(waiting: Waiting): void {
+    if (this.#ready.has(waiting)) return;
+    this.#ready.add(waiting);
+    this.#order.splice(this.#placeOf(waiting), 0, waiting);
+  }
+
+  /** Lets one wait that could not be bound, longer each time. */
+  postpone(waiting: Waiting, failures: number, nowMs: number): void {
+    this.#ready.delete(waiting);
+    waiting.failures = failures;
+    waiting.notBeforeMs = nowMs + Math.min(backoff.maxMs, backoff.firstMs * 2 ** (failures - 1));
+  }
+
+  /** The most important one that is to be tried; of equal ones the oldest. It stays in the queue until `delete`. */
+  next(): Waiting | undefined {
+    while (this.#head < this.#order.length) {
+      const waiting = this.#order[this.#head++];
+      if (waiting !== undefined && this.#ready.delete(waiting)) return waiting;
+    }
+    this.#order = [];
+    this.#head = 0;
+    return undefined;
+  }
+
+  /** Behind all that are at least as important: mostly the end, as the newest comes last. */
+  #placeOf(waiting: Waiting): number {
+    let [low, high] = [this.#head, this.#order.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.#order[middle];
+      if (other !== undefined && compare(other, waiting) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function compare(a: Waiting, b: Waiting): number {
+  return b.pod.priority - a.pod.priority || a.sinceMs - b.sinceMs;
+}
+
+/** What its condition says. */
+function toldOf({ pod }: PendingPod): string {
+  const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  return scheduled?.reason === 'Unschedulable'
+    ? toldText(scheduled.message ?? '', pod.status?.nominatedNodeName)
+    : '';
+}
+
+/** One text for both that is said. */
+export function toldText(message: string, nominatedNode: string | undefined): string {
+  return `${message} ${nominatedNode ?? ''}`;
+}
+
+function createdMs({ pod }: PendingPod): number | undefined {
+  return Date.parse(pod.metadata?.creationTimestamp ?? '') || undefined;
+}

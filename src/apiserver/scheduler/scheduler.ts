@@ -1,0 +1,311 @@
+import type { Node, Pod } from '../../api/index.ts';
+import { podHasEnded } from '../../api/index.ts';
+import type { Clock } from '../../base/index.ts';
+import type { ClusterLookups } from './cluster/cluster-state.ts';
+import { ClusterState } from './cluster/cluster-state.ts';
+import type { NodeFacts } from './cluster/node-state.ts';
+import { readNode } from './cluster/node-state.ts';
+import type { PendingPod } from './cluster/pod-facts.ts';
+import { readPending, readPod } from './cluster/pod-facts.ts';
+import { describeRefusal, describeVerdicts, noNodes } from './describe.ts';
+import { Nominations } from './nominations.ts';
+import type { Placement } from './place-pod.ts';
+import { placePod } from './place-pod.ts';
+import type { Budget, Victims } from './preemption.ts';
+import { choosePreemption } from './preemption.ts';
+import type { Waiting } from './queue.ts';
+import { SchedulingQueue, toldText } from './queue.ts';
+
+/** What comes of one try to place a pod. */
+export type Decision = Assignment | Failure;
+
+export interface Assignment {
+  readonly pod: PendingPod;
+  readonly node: string;
+  /** How often it could not be bound before. */
+  readonly failures: number;
+}
+
+export interface Failure {
+  readonly pod: PendingPod;
+  readonly message: string;
+  /** Where room is made for it. */
+  readonly nominatedNode: string | undefined;
+  /** Whether that has not been said yet. */
+  readonly isNews: boolean;
+  /** Who has to end for it. */
+  readonly victims?: Victims;
+}
+
+type FailureText = Pick<Failure, 'message' | 'nominatedNode' | 'victims'>;
+
+export interface SchedulerOptions {
+  readonly lookups: ClusterLookups;
+  /** Pods that name it in `spec.schedulerName` are its own. */
+  readonly name: string;
+  readonly budgets: () => readonly Budget[];
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  /** 0 to 1; default Math.random. */
+  readonly random?: () => number;
+}
+
+/**
+ * Decides where pods run. It knows the nodes and pods as it was told of them, and what it has decided itself, which counts at
+ * once; what is decided is carried out elsewhere. A pod that could not be placed is tried again when anything has changed by
+ * then that a rule looks at, so nothing has to be known of which change could help whom.
+ */
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #cluster: ClusterState;
+  readonly #queue = new SchedulingQueue();
+  readonly #nominations = new Nominations();
+  /** Pods that were given a node, which the API does not show yet: their node. */
+  readonly #assumed = new Map<string, { readonly uid: string; readonly node: string }>();
+  /** Counts what has changed. */
+  #generation = 0;
+  /** At which of them those that wait were made ready. */
+  #wokenAt = 0;
+  #startAt = 0;
+  /** What became of a pod in this generation; by its likeness. */
+  readonly #failed = new Map<string, { readonly generation: number; readonly message: string }>();
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+    this.#cluster = new ClusterState(options.lookups);
+  }
+
+  get cluster(): ClusterState {
+    return this.#cluster;
+  }
+
+  /** How many pods wait. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /** Whether something has changed since those that wait were made ready. */
+  get isStale(): boolean {
+    return this.#queue.size > 0 && this.#wokenAt !== this.#generation;
+  }
+
+  /** Anything else that rules look at has changed: volumes, namespaces, budgets. */
+  noteChange(): void {
+    this.#generation++;
+  }
+
+  nodeChanged(node: Node): void {
+    const facts = readNode(node);
+    const known = this.#cluster.node(facts.name);
+    if (known !== undefined && isAlike(known.facts, facts)) return;
+    this.#cluster.setNode(facts);
+    this.noteChange();
+  }
+
+  nodeGone(name: string): void {
+    this.#cluster.removeNode(name);
+    this.noteChange();
+  }
+
+  podChanged(pod: Pod): void {
+    const { namespace = '', name = '', uid = '', deletionTimestamp } = pod.metadata ?? {};
+    const key = `${namespace}/${name}`;
+    if (podHasEnded(pod)) {
+      this.podGone(key);
+      return;
+    }
+    const { nodeName = '', schedulerName = '', schedulingGates = [] } = pod.spec ?? {};
+    if (nodeName !== '') {
+      this.#placed(pod, key, nodeName);
+      return;
+    }
+    if (this.#assumed.get(key)?.uid === uid) return; // its binding is under way
+    if (this.#cluster.nodeOf(key) !== undefined) this.podGone(key); // another one of this name was there
+    const isOwn = schedulerName === this.#options.name;
+    if (isOwn && deletionTimestamp === undefined && schedulingGates.length === 0) this.#enqueue(pod);
+    else this.#forget(key);
+  }
+
+  #enqueue(pod: Pod): void {
+    const pending = readPending(pod);
+    const nominated = pod.status?.nominatedNodeName || undefined;
+    this.#nominations.set(pending, this.#nominations.nodeOf(pending) ?? nominated);
+    this.#queue.set(pending, this.#options.clock.now());
+  }
+
+  podGone(key: string): void {
+    this.#forget(key);
+    this.#assumed.delete(key);
+    if (this.#cluster.take(key) !== undefined) this.noteChange();
+  }
+
+  #forget(key: string): void {
+    const waiting = this.#queue.get(key);
+    if (waiting === undefined) return;
+    this.#queue.delete(key);
+    this.#dropNomination(waiting.pod);
+  }
+
+  #dropNomination(pod: PendingPod): void {
+    if (this.#nominations.nodeOf(pod) === undefined) return;
+    this.#nominations.set(pod, undefined);
+    this.noteChange();
+  }
+
+  #placed(pod: Pod, key: string, nodeName: string): void {
+    this.#forget(key);
+    this.#assumed.delete(key);
+    const facts = readPod(pod);
+    const node = this.#cluster.node(nodeName);
+    const known = node?.pods.get(key);
+    this.#cluster.place(facts, nodeName);
+    // what else changes of a pod that runs no rule looks at
+    const isSame =
+      known?.uid === facts.uid &&
+      known.isLeaving === facts.isLeaving &&
+      isEqualText(known.labels, facts.labels);
+    if (!isSame) this.noteChange();
+  }
+
+  /** Makes all ready that were tried before the last change; returns how many. */
+  wakeWaiting(): number {
+    this.#wokenAt = this.#generation;
+    let count = 0;
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const waiting of this.#queue.values()) {
+      if (waiting.triedAt === this.#generation || (waiting.notBeforeMs ?? 0) > nowMs) continue;
+      this.#queue.makeReady(waiting);
+      count++;
+    }
+    return count;
+  }
+
+  /** When the next pod may be tried again whose binding failed; monotonic. */
+  get nextBackoffMs(): number | undefined {
+    let next: number | undefined;
+    for (const { notBeforeMs } of this.#queue.values()) {
+      if (notBeforeMs === undefined) continue;
+      if (next === undefined || notBeforeMs < next) next = notBeforeMs;
+    }
+    return next;
+  }
+
+  /** Places the most important pod that is ready; undefined: none is. What it decides counts from now on. */
+  decide(): Decision | undefined {
+    const waiting = this.#queue.next();
+    if (waiting === undefined) return undefined;
+    const { pod } = waiting;
+    waiting.triedAt = this.#generation;
+    waiting.notBeforeMs = undefined;
+    const failure = this.#recall(pod) ?? this.#tryToPlace(waiting);
+    if ('node' in failure) return failure;
+    const said = toldText(failure.message, failure.nominatedNode);
+    const isNews = said !== waiting.told;
+    waiting.told = said;
+    return { ...failure, pod, isNews };
+  }
+
+  /** What became of a pod like this one, if nothing has changed since. */
+  #recall(pod: PendingPod): FailureText | undefined {
+    const known = this.#failed.get(pod.likeness);
+    const isCurrent = known?.generation === this.#generation && this.#nominations.nodeOf(pod) === undefined;
+    return isCurrent ? { message: known.message, nominatedNode: undefined } : undefined;
+  }
+
+  #tryToPlace(waiting: Waiting): Assignment | FailureText {
+    const placement = this.#place(waiting.pod);
+    return 'node' in placement
+      ? this.#assume(waiting, placement.node.name)
+      : this.#refuse(waiting.pod, placement);
+  }
+
+  #place(pod: PendingPod): Placement {
+    const placement = placePod(pod, {
+      cluster: this.#cluster,
+      nominations: this.#nominations,
+      random: this.#options.random ?? Math.random,
+      startAt: this.#startAt,
+    });
+    this.#startAt = (this.#startAt + placement.searched) % Math.max(1, this.#cluster.nodes.length);
+    return placement;
+  }
+
+  #assume({ pod, failures }: Waiting, node: string): Assignment {
+    this.#queue.delete(pod.key);
+    this.#nominations.set(pod, undefined);
+    this.#assumed.set(pod.key, { uid: pod.uid, node });
+    this.#cluster.place(pod, node);
+    this.noteChange();
+    return { pod, node, failures };
+  }
+
+  #refuse(pod: PendingPod, placement: Exclude<Placement, { node: unknown }>): FailureText {
+    const count = this.#cluster.nodes.length;
+    if (count === 0) return this.#failWith(pod, noNodes);
+    if ('refusal' in placement) {
+      const reason = { reasons: ['Preemption is not helpful for scheduling'], isFinal: true };
+      const preemption = describeVerdicts(Array<typeof reason>(count).fill(reason), count);
+      return this.#failWith(pod, `${describeRefusal(placement.refusal, count)} preemption: ${preemption}`);
+    }
+    const { verdicts, rules } = placement;
+    const message = describeVerdicts(verdicts.values(), count);
+    const { budgets, random = Math.random } = this.#options;
+    const chosen = choosePreemption(pod, verdicts, rules, {
+      ...{ cluster: this.#cluster, nominations: this.#nominations, budgets: budgets(), random },
+    });
+    if ('message' in chosen) return this.#failWith(pod, `${message} preemption: ${chosen.message}`);
+    return this.#preempt(pod, message, chosen);
+  }
+
+  #failWith(pod: PendingPod, message: string): FailureText {
+    if (this.#failed.size > maxRemembered) this.#failed.clear();
+    const nominatedNode = this.#nominations.nodeOf(pod);
+    if (nominatedNode === undefined)
+      this.#failed.set(pod.likeness, { generation: this.#generation, message });
+    return { message, nominatedNode };
+  }
+
+  /** The victims count as ending at once; nominations of less important pods to the node are void. */
+  #preempt(pod: PendingPod, message: string, victims: Victims): FailureText {
+    const node = victims.node.name;
+    for (const each of this.#nominations.lessImportantOn(node, pod)) this.#nominations.set(each, undefined);
+    this.#nominations.set(pod, node);
+    for (const victim of victims.pods) this.#cluster.place({ ...victim, isLeaving: true }, node);
+    this.noteChange();
+    return { message, nominatedNode: node, victims };
+  }
+
+  /** A pod could not be bound: it waits again, longer each time. `now`: how it is, if it is there. */
+  bindingFailed({ pod, failures }: Assignment, now: Pod | undefined): void {
+    if (this.#assumed.get(pod.key)?.uid !== pod.uid) return; // it is seen on a node, or is gone
+    this.#assumed.delete(pod.key);
+    this.#cluster.take(pod.key);
+    this.noteChange();
+    if (now === undefined) return;
+    this.podChanged(now);
+    const waiting = this.#queue.get(pod.key);
+    if (waiting !== undefined) this.#queue.postpone(waiting, failures + 1, this.#options.clock.monotonicMs());
+  }
+
+  /** The victims could not be ended: no room is kept for the pod any more. */
+  preemptionFailed(pod: PendingPod): void {
+    this.#dropNomination(pod);
+  }
+}
+
+/** Failures that are remembered: one for each likeness of pods. */
+const maxRemembered = 10_000;
+
+/** Whether no rule or score sees a difference. */
+function isAlike(a: NodeFacts, b: NodeFacts): boolean {
+  return (
+    a.isUnschedulable === b.isUnschedulable &&
+    isEqualText(a.labels, b.labels) &&
+    isEqualText(a.taints, b.taints) &&
+    isEqualText([...a.allocatable], [...b.allocatable]) &&
+    isEqualText([...a.images], [...b.images])
+  );
+}
+
+function isEqualText(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

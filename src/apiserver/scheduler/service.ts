@@ -1,0 +1,343 @@
+import type { Lease, Node, Pod } from '../../api/index.ts';
+import {
+  csiNodeKind,
+  leaseKind,
+  namespaceKind,
+  nodeKind,
+  persistentVolumeClaimKind,
+  persistentVolumeKind,
+  podKind,
+  StatusError,
+  storageClassKind,
+} from '../../api/index.ts';
+import type { Service } from '../../base/index.ts';
+import { createWaker, describeError, EventLoopYielder } from '../../base/index.ts';
+import type { ControllerOptions } from '../controllers/index.ts';
+import { createEventRecorder, createPodDisruptor, WorkQueue } from '../controllers/index.ts';
+import type { Resource } from '../registry/index.ts';
+import type { Stored } from '../storage/index.ts';
+import type { ClusterLookups } from './cluster/cluster-state.ts';
+import type { PodFacts } from './cluster/pod-facts.ts';
+import { createLookups, ParsedObjects } from './lookups.ts';
+import { PodWriter } from './pod-writer.ts';
+import type { Assignment, Decision, Failure } from './scheduler.ts';
+import { Scheduler } from './scheduler.ts';
+import { VolumeBinder } from './volumes/volume-binder.ts';
+
+export interface SchedulerSettings {
+  /** It places the pods that name it in `spec.schedulerName`. Default `default-scheduler`. */
+  readonly name?: string | undefined;
+  /** Domain prefix of the taint unschedulable; default `kubernetes.io`. */
+  readonly taintDomain?: string | undefined;
+}
+
+const defaultName = 'default-scheduler';
+
+/** Gives pods nodes: those that have none, name this scheduler and are not held back by gates. */
+export function scheduler(options: ControllerOptions, settings: SchedulerSettings = {}): Service {
+  return {
+    name: 'scheduler',
+    dependsOn: [],
+    onFailure: 'restart',
+    async run(signal, ready) {
+      await new SchedulerRun(options, settings, signal).run(ready);
+    },
+  };
+}
+
+/** In the reference's words. */
+const disruption = {
+  reason: 'PreemptionByScheduler',
+  message: `${defaultName}: preempting to accommodate a higher priority pod`,
+};
+
+/** Writes at once: enough to share the store's group commits. */
+const writesAtOnce = { bindings: 32, reports: 8, preemptions: 4, volumes: 200 };
+
+/**
+ * Pods that could not be placed are tried again this long after a change, and not before three times as long have passed as
+ * the last time took: however many wait, placing takes no more than a quarter of a processor because of them.
+ */
+const retryPace = { minMs: 50, factor: 3 };
+
+/** Between two looks whether another scheduler of the same name is still at work. */
+const standBackMs = 2000;
+
+/** One run of the service; the next has a new one. */
+class SchedulerRun {
+  readonly #options: ControllerOptions;
+  readonly #name: string;
+  readonly #pods: Resource<Pod>;
+  readonly #nodes: Resource<Node>;
+  readonly #lookups: ClusterLookups;
+  readonly #volumes: VolumeBinder;
+  readonly #scheduler: Scheduler;
+  readonly #events: ReturnType<typeof createEventRecorder>;
+  readonly #writer: PodWriter;
+  readonly #disrupt: ReturnType<typeof createPodDisruptor>;
+  readonly #waker: ReturnType<typeof createWaker>;
+  /** Ends the run. */
+  readonly #signal: AbortSignal;
+  /** What is to be written, by the key of the pod. */
+  readonly #assignments = new Map<string, Assignment>();
+  readonly #failures = new Map<string, Failure>();
+  readonly #preemptions = new Map<string, Failure>();
+  readonly #queues;
+
+  constructor(options: ControllerOptions, settings: SchedulerSettings, signal: AbortSignal) {
+    const { registry, clock } = options;
+    const { name = defaultName, taintDomain = 'kubernetes.io' } = settings;
+    this.#options = options;
+    this.#name = name;
+    this.#signal = signal;
+    this.#pods = registry.of(podKind);
+    this.#nodes = registry.of(nodeKind);
+    this.#lookups = createLookups(registry, `node.${taintDomain}/unschedulable`, (volume) =>
+      this.#volumes.isChosen(volume),
+    );
+    this.#volumes = new VolumeBinder(options, this.#lookups.volumes);
+    this.#scheduler = new Scheduler({ lookups: this.#lookups, name, budgets: () => [], clock });
+    this.#events = createEventRecorder(options);
+    this.#writer = new PodWriter(options, this.#events, name);
+    this.#disrupt = createPodDisruptor(options, disruption);
+    this.#waker = createWaker(clock);
+    const queue = (work: (key: string) => Promise<void>, atOnce: number) =>
+      new WorkQueue({ ...options, work, atOnce });
+    this.#queues = {
+      bindings: queue((key) => this.#bind(key), writesAtOnce.bindings),
+      volumes: queue((key) => this.#bind(key), writesAtOnce.volumes),
+      reports: queue((key) => this.#report(key), writesAtOnce.reports),
+      preemptions: queue((key) => this.#preempt(key), writesAtOnce.preemptions),
+    };
+  }
+
+  async run(ready: () => void): Promise<void> {
+    const signal = this.#signal;
+    using _following = this.#follow();
+    ready();
+    await this.#readAll(signal);
+    const { bindings, volumes, reports, preemptions } = this.#queues;
+    await Promise.all([
+      this.#events.run(signal),
+      ...[bindings, volumes, reports, preemptions].map((queue) => queue.run(signal)),
+      this.#decideWhileNeeded(signal),
+    ]);
+  }
+
+  #follow(): Disposable {
+    using starting = new DisposableStack();
+    const podWritten = (stored: Stored) =>
+      this.#changed(() => this.#scheduler.podChanged(this.#pods.encoding.read(stored)));
+    const nodeWritten = (stored: Stored) =>
+      this.#changed(() => this.#scheduler.nodeChanged(this.#nodes.encoding.read(stored)));
+    const keyOf = ({ key }: Stored) => key.slice(this.#pods.prefix('').length);
+    starting.use(
+      this.#pods.follow({
+        ...{ added: podWritten, changed: podWritten },
+        gone: (stored) => this.#changed(() => this.#scheduler.podGone(keyOf(stored))),
+      }),
+    );
+    starting.use(
+      this.#nodes.follow({
+        ...{ added: nodeWritten, changed: nodeWritten },
+        gone: ({ key }) => this.#changed(() => this.#scheduler.nodeGone(this.#nodes.placeOf(key).name)),
+      }),
+    );
+    const noteChange = () => this.#changed(() => this.#scheduler.noteChange());
+    const { registry } = this.#options;
+    const others: readonly Pick<Resource, 'follow'>[] = [
+      registry.of(persistentVolumeClaimKind),
+      registry.of(persistentVolumeKind),
+      registry.of(storageClassKind),
+      registry.of(csiNodeKind),
+      registry.of(namespaceKind),
+    ];
+    for (const resource of others)
+      starting.use(resource.follow({ added: noteChange, changed: noteChange, gone: noteChange }));
+    return starting.move();
+  }
+
+  #changed(tell: () => void): void {
+    tell();
+    this.#waker.wake();
+  }
+
+  /** Nodes first: a pod without a node to try would be told so. */
+  async #readAll(signal: AbortSignal): Promise<void> {
+    const { storage } = this.#options;
+    const yielder = new EventLoopYielder();
+    const readEach = async (prefix: string, read: (stored: Stored) => void) => {
+      for (const { key } of storage.list(prefix, '', 0).items) {
+        if (signal.aborted) return;
+        const stored = storage.get(key); // it may have changed, or be gone, since the list
+        if (stored !== undefined) read(stored);
+        if (yielder.isDue) await yielder.yield();
+      }
+    };
+    await readEach(this.#nodes.prefix(''), (stored) =>
+      this.#scheduler.nodeChanged(this.#nodes.encoding.read(stored)),
+    );
+    await readEach(this.#pods.prefix(''), (stored) =>
+      this.#scheduler.podChanged(this.#pods.encoding.read(stored)),
+    );
+  }
+
+  async #decideWhileNeeded(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const standby = new StandBy(this.#options, this.#name);
+    let nextRetryMs = 0;
+    while (!signal.aborted) {
+      if (standby.isOtherAtWork()) {
+        await clock.sleep(standBackMs, signal);
+        continue;
+      }
+      this.#waker.forget();
+      await this.#decideAll(signal);
+      const beganMs = clock.monotonicMs();
+      if (beganMs >= nextRetryMs && this.#scheduler.wakeWaiting() > 0) {
+        await this.#decideAll(signal);
+        const tookMs = clock.monotonicMs() - beganMs;
+        nextRetryMs = clock.monotonicMs() + Math.max(retryPace.minMs, retryPace.factor * tookMs);
+      }
+      await this.#waker.sleep(this.#idleMs(nextRetryMs), signal);
+    }
+  }
+
+  async #decideAll(signal: AbortSignal): Promise<void> {
+    const yielder = new EventLoopYielder();
+    while (!signal.aborted) {
+      const decision = this.#scheduler.decide();
+      if (decision === undefined) return;
+      this.#carryOut(decision);
+      if (yielder.isDue) await yielder.yield();
+    }
+  }
+
+  /** Until there is something to try, if nobody wakes it before. */
+  #idleMs(nextRetryMs: number): number {
+    const nowMs = this.#options.clock.monotonicMs();
+    const due = [
+      ...(this.#scheduler.isStale ? [nextRetryMs] : []),
+      ...(this.#scheduler.nextBackoffMs === undefined ? [] : [this.#scheduler.nextBackoffMs]),
+    ];
+    return due.length === 0 ? longestIdleMs : Math.max(0, Math.min(...due) - nowMs);
+  }
+
+  /** Everything is written beside the deciding, the newest for each pod only. */
+  #carryOut(decision: Decision): void {
+    const { key } = decision.pod;
+    if ('node' in decision) {
+      this.#failures.delete(key);
+      this.#assignments.set(key, decision);
+      const node = this.#scheduler.cluster.node(decision.node);
+      const waits = node !== undefined && this.#volumes.choose(decision.pod, node);
+      (waits ? this.#queues.volumes : this.#queues.bindings).add(key);
+      return;
+    }
+    if (decision.victims !== undefined) {
+      this.#preemptions.set(key, decision);
+      this.#queues.preemptions.add(key);
+    }
+    if (!decision.isNews) return;
+    this.#failures.set(key, decision);
+    this.#queues.reports.add(key);
+  }
+
+  async #bind(key: string): Promise<void> {
+    const assignment = this.#assignments.get(key);
+    if (assignment === undefined) return;
+    this.#assignments.delete(key);
+    const { pod, node } = assignment;
+    try {
+      await this.#volumes.bind(pod, this.#signal);
+      await this.#writer.bind(pod, node);
+    } catch (error) {
+      const isOvertaken = error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason);
+      const message = `the pod was not bound to node ${node}: ${describeError(error)}`;
+      this.#options.log[isOvertaken ? 'debug' : 'warn']({ key, node }, message);
+      this.#changed(() => this.#scheduler.bindingFailed(assignment, this.#readPod(pod)));
+    } finally {
+      this.#volumes.release(pod);
+    }
+  }
+
+  async #report(key: string): Promise<void> {
+    const failure = this.#failures.get(key);
+    if (failure === undefined) return;
+    await this.#writer.report(failure.pod, failure);
+    if (this.#failures.get(key) !== failure)
+      this.#queues.reports.add(key); // there is a newer one
+    else this.#failures.delete(key);
+    this.#writer.tell(failure.pod, failure.message);
+  }
+
+  /** Nobody ends for a pod that is gone meanwhile, or has a node. */
+  async #preempt(key: string): Promise<void> {
+    const failure = this.#preemptions.get(key);
+    if (failure?.victims === undefined) return;
+    const { pod, victims } = failure;
+    for (const victim of victims.pods) {
+      const now = this.#readPod(pod);
+      if (now === undefined || now.spec?.nodeName) break;
+      await this.#end(victim, pod, victims.node.name);
+    }
+    if (this.#preemptions.get(key) === failure) this.#preemptions.delete(key);
+  }
+
+  async #end(victim: PodFacts, by: PodFacts, node: string): Promise<void> {
+    for (let attempt = 1; attempt <= endAttempts; attempt++) {
+      const now = this.#readPod(victim);
+      if (now === undefined || now.metadata?.deletionTimestamp !== undefined) return;
+      const result = await this.#disrupt(now);
+      if (result === 'changed') continue;
+      if (result === 'deleted') {
+        this.#writer.tellPreempted(victim, by, node);
+        this.#options.log.info(
+          { key: victim.key, node, for: by.key },
+          'a pod is preempted by a more important one',
+        );
+      }
+      return;
+    }
+    throw new Error(`pod ${victim.key} changes too often to be ended`);
+  }
+
+  /** The pod as it is now, if it is still the same one. */
+  #readPod({ namespace, name, uid }: PodFacts): Pod | undefined {
+    const stored = this.#options.storage.get(this.#pods.prefix(namespace) + name);
+    const pod = stored && this.#pods.encoding.read(stored);
+    return pod?.metadata?.uid === uid ? pod : undefined;
+  }
+}
+
+const endAttempts = 5;
+const longestIdleMs = 300_000;
+
+/** Whether the reference's scheduler is at work: it holds its Lease. Then this one, of the same name, stands back. */
+class StandBy {
+  readonly #options: ControllerOptions;
+  readonly #leases: ParsedObjects<Lease> | undefined;
+  #isBack = false;
+
+  constructor(options: ControllerOptions, name: string) {
+    this.#options = options;
+    this.#leases = name === defaultName ? new ParsedObjects(options.registry, leaseKind) : undefined;
+  }
+
+  isOtherAtWork(): boolean {
+    const { clock, log } = this.#options;
+    const {
+      holderIdentity = '',
+      renewTime = '',
+      leaseDurationSeconds = 0,
+    } = this.#leases?.find('kube-system', 'kube-scheduler')?.spec ?? {};
+    const isHeld = holderIdentity !== '' && Date.parse(renewTime) + leaseDurationSeconds * 1000 > clock.now();
+    if (isHeld !== this.#isBack) {
+      this.#isBack = isHeld;
+      const lease = 'the Lease kube-system/kube-scheduler';
+      if (isHeld) log.info({ holderIdentity }, `another scheduler holds ${lease}: this one stands back`);
+      else log.info(`nobody renews ${lease} any more: this scheduler places pods again`);
+    }
+    return isHeld;
+  }
+}

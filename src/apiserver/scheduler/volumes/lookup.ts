@@ -1,0 +1,29 @@
+import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../api/index.ts';
+
+/** The objects of storage by name; undefined: there is none that can be read. */
+export interface VolumeLookup {
+  claim(namespace: string, name: string): PersistentVolumeClaim | undefined;
+  volume(name: string): PersistentVolume | undefined;
+  volumes(): Iterable<PersistentVolume>;
+  storageClass(name: string): StorageClass | undefined;
+  csiNode(name: string): CSINode | undefined;
+  /** Whether a volume has been chosen for a claim of a pod that is being bound. */
+  isChosen(volume: string): boolean;
+}
+
+export type Claim = PersistentVolumeClaim;
+export type Volume = PersistentVolume;
+
+/** What the volume controller marks a claim with when it has bound it. */
+export const boundAnnotation = 'pv.kubernetes.io/bind-completed';
+
+/** Whether claim and volume belong together for good. */
+export function isBound({ metadata, spec }: Claim): boolean {
+  return Boolean(spec?.volumeName) && metadata?.annotations?.[boundAnnotation] !== undefined;
+}
+
+const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
+
+export function classOf({ metadata, spec }: Claim | Volume): string {
+  return metadata?.annotations?.[classAnnotation] ?? spec?.storageClassName ?? '';
+}

@@ -1,0 +1,28 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { checkName } from '../../api/index.ts';
+import type { ApiServerOptions } from '../../apiserver/index.ts';
+
+/** Who gives pods nodes. */
+export interface SchedulerFlags {
+  scheduler: boolean;
+  schedulerName: string;
+  taintDomain: string;
+}
+
+export const schedulerOptions = () => [
+  new Option('--no-scheduler', 'give pods no nodes; another scheduler does, or whoever creates them'),
+  new Option('--scheduler-name <name>', 'pods that name it in spec.schedulerName are given nodes')
+    .default('default-scheduler')
+    .argParser(parseName),
+];
+
+export function readSchedulerFlags(
+  flags: SchedulerFlags,
+): NonNullable<ApiServerOptions['scheduler']> | false {
+  return flags.scheduler && { name: flags.schedulerName, taintDomain: flags.taintDomain };
+}
+
+function parseName(text: string): string {
+  if (checkName('subdomain', text) === undefined) return text;
+  throw new InvalidArgumentError('It must be the name of a scheduler, such as default-scheduler.');
+}

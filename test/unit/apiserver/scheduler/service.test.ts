@@ -1,0 +1,177 @@
+/** Pods are given nodes by the control plane, and told why not. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Node, Pod } from '../../../../src/api/index.ts';
+import {
+  eventKind,
+  formatMicroTime,
+  leaseKind,
+  namespaceKind,
+  nodeKind,
+  podKind,
+} from '../../../../src/api/index.ts';
+import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
+import { createRegistry } from '../../../../src/apiserver/registry/index.ts';
+import { scheduler } from '../../../../src/apiserver/scheduler/index.ts';
+import { createCache, openStore } from '../../../../src/apiserver/storage/index.ts';
+import { systemClock } from '../../../../src/base/index.ts';
+import { waitFor } from '../../../support/index.ts';
+import { recordedLog } from '../../base/recorded-log.ts';
+
+const context = { user: controlPlaneUser, dryRun: false };
+
+/** A control plane's store with a scheduler. */
+async function prepare() {
+  const { log, text } = recordedLog();
+  const clock = systemClock;
+  const store = await openStore({ kind: 'memory', clock });
+  const storage = await createCache(store, { clock, log });
+  const registry = createRegistry({ storage, clock, groupSuffix: 'k8s.io', admission: [] });
+  const [pods, nodes, events] = [registry.of(podKind), registry.of(nodeKind), registry.of(eventKind)];
+  for (const name of ['ns', 'kube-system'])
+    await registry.of(namespaceKind).create('', { metadata: { name } }, context);
+  const stop = new AbortController();
+  const running: Promise<void>[] = [];
+  const pod = (name: string): Pod => pods.encoding.read(pods.get('ns', name));
+  return {
+    registry,
+    logged: text,
+    pod,
+    nodeOf: (name: string) => pod(name).spec?.nodeName,
+    whyNot: (name: string) =>
+      pod(name).status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message,
+    eventsOf: (name: string) =>
+      storage
+        .list(events.prefix('ns'), '', 0)
+        .items.map((stored) => events.encoding.read(stored))
+        .filter(({ involvedObject }) => involvedObject?.name === name),
+    async start() {
+      await new Promise<void>((ready) =>
+        running.push(scheduler({ registry, storage, clock, log }).run(stop.signal, ready)),
+      );
+    },
+    makeNode: (name: string, change: Partial<Node['spec']> = {}, cpu = '2') =>
+      nodes.create(
+        '',
+        {
+          metadata: { name, labels: { 'kubernetes.io/hostname': name } },
+          spec: change,
+          status: {
+            allocatable: { cpu, memory: '4Gi', pods: '10' },
+            capacity: { cpu, memory: '4Gi', pods: '10' },
+          },
+        },
+        context,
+      ),
+    makePod: (name: string, cpu = '1', spec: Partial<Pod['spec']> = {}) =>
+      pods.create(
+        'ns',
+        {
+          metadata: { name },
+          spec: {
+            containers: [{ name: 'main', image: 'image', resources: { requests: { cpu } } }],
+            ...spec,
+          },
+        },
+        context,
+      ),
+    async remove(name: string) {
+      await pods.delete('ns', name, { gracePeriodSeconds: 0 }, context);
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await Promise.all(running);
+      await storage.close();
+    },
+  };
+}
+
+describe('a pod without a node', () => {
+  test('is given one that has room, and an Event says so', async () => {
+    await using lab = await prepare();
+    await lab.makeNode('small', {}, '500m');
+    await lab.makeNode('large');
+    await lab.makePod('before');
+    await lab.start();
+    await lab.makePod('after');
+    for (const name of ['before', 'after']) await waitFor('its node', () => lab.nodeOf(name) === 'large');
+    await waitFor('its event', () => lab.eventsOf('after').length > 0);
+    const [event] = lab.eventsOf('after');
+    assert.equal(event?.reason, 'Scheduled');
+    assert.equal(event?.message, 'Successfully assigned ns/after to large');
+  });
+
+  test('is told why there is none, again when that changes, and is given one when there is', async () => {
+    await using lab = await prepare();
+    await lab.start();
+    await lab.makePod('big', '3');
+    await waitFor('the reason', () => lab.whyNot('big') === 'no nodes available to schedule pods');
+    await lab.makeNode('one');
+    await lab.makeNode('two', { taints: [{ key: 'k', effect: 'NoSchedule' }] });
+    await waitFor(
+      'the new reason',
+      () =>
+        lab.whyNot('big') ===
+        '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
+    );
+    await lab.makeNode('three', {}, '4');
+    await waitFor('its node', () => lab.nodeOf('big') === 'three');
+  });
+
+  test('is given the room that others leave', async () => {
+    await using lab = await prepare();
+    await lab.makeNode('one');
+    await lab.start();
+    await lab.makePod('first', '2');
+    await waitFor('its node', () => lab.nodeOf('first') === 'one');
+    await lab.makePod('second', '2');
+    await waitFor('the reason', () => /1 Insufficient cpu/.test(lab.whyNot('second') ?? ''));
+    await lab.remove('first');
+    await waitFor('its node', () => lab.nodeOf('second') === 'one');
+  });
+
+  test('ends less important ones where there is no room otherwise', async () => {
+    await using lab = await prepare();
+    await lab.makeNode('one');
+    await lab.start();
+    await lab.makePod('low', '2');
+    await waitFor('its node', () => lab.nodeOf('low') === 'one');
+    await lab.makePod('high', '1', { priority: 10 });
+    await waitFor('its victim to end', () => lab.pod('low').metadata?.deletionTimestamp !== undefined);
+    assert.equal(lab.pod('high').status?.nominatedNodeName, 'one');
+    const reason = lab.pod('low').status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+    assert.equal(reason?.reason, 'PreemptionByScheduler');
+    await lab.remove('low');
+    await waitFor('its node', () => lab.nodeOf('high') === 'one');
+  });
+
+  test('of another scheduler, or held back by a gate, is left alone', async () => {
+    await using lab = await prepare();
+    await lab.makeNode('one');
+    await lab.makePod('others', '1', { schedulerName: 'other' });
+    await lab.makePod('gated', '1', { schedulingGates: [{ name: 'example.com/gate' }] });
+    await lab.start();
+    await lab.makePod('own');
+    await waitFor('a node', () => lab.nodeOf('own') === 'one');
+    assert.deepEqual([lab.nodeOf('others'), lab.nodeOf('gated')], [undefined, undefined]);
+  });
+
+  test('is left to the scheduler of the reference while that holds its Lease', async () => {
+    await using lab = await prepare();
+    await lab.makeNode('one');
+    const renewTime = formatMicroTime(Date.now());
+    await lab.registry.of(leaseKind).create(
+      'kube-system',
+      {
+        metadata: { name: 'kube-scheduler' },
+        spec: { holderIdentity: 'theirs', leaseDurationSeconds: 1, renewTime },
+      },
+      context,
+    );
+    await lab.makePod('waiting');
+    await lab.start();
+    await waitFor('it to stand back', () => /stands back/.test(lab.logged()));
+    assert.equal(lab.nodeOf('waiting'), undefined);
+    await waitFor('its node', () => lab.nodeOf('waiting') === 'one');
+  });
+});
