@@ -39,19 +39,23 @@ export class PodWriter {
     });
   }
 
-  /** Writes the condition PodScheduled, and an Event when the message is new. Does nothing for a pod that is gone or has a node. */
-  async report({ namespace, name, uid }: PodFacts, { message, nominatedNode }: Report): Promise<void> {
+  /** Writes the condition PodScheduled; returns false, and does nothing, for a pod that is gone or has a node. */
+  async report({ namespace, name, uid }: PodFacts, { message, nominatedNode }: Report): Promise<boolean> {
     const { registry, clock } = this.#options;
+    let isWanted = false;
     const make = (pod: Pod): Pod => {
-      if (pod.metadata?.uid !== uid || pod.spec?.nodeName) return pod;
+      isWanted = pod.metadata?.uid === uid && !pod.spec?.nodeName;
+      if (!isWanted) return pod;
       return unscheduled(pod, message, nominatedNode, clock.now());
     };
     try {
       await registry
         .of(podKind)
         .change({ namespace, name }, { make, operation: 'Update' }, 'status', context);
+      return isWanted;
     } catch (error) {
-      if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
+      if (error instanceof StatusError && error.reason === 'NotFound') return false;
+      throw error;
     }
   }
 

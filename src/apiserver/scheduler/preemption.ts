@@ -59,8 +59,9 @@ export function choosePreemption(
   const possible = cluster.nodes.filter((node) => isWorthAsking(node, verdicts, told));
   const enough = Math.max(minCandidates, Math.floor(possible.length / 10));
   const startAt = Math.floor(options.random() * possible.length);
-  let withoutViolation = 0;
-  for (let index = 0; index < possible.length && withoutViolation < enough; index++) {
+  let hasHarmless = false; // one that violates no budget
+  for (let index = 0; index < possible.length; index++) {
+    if (hasHarmless && candidates.length >= enough) break;
     const node = possible[(startAt + index) % possible.length];
     if (node === undefined) break;
     const found = findVictims(pod, node, rules, options);
@@ -69,13 +70,13 @@ export function choosePreemption(
       continue;
     }
     candidates.push(found);
-    if (found.violations === 0) withoutViolation++;
+    hasHarmless ||= found.violations === 0;
   }
   const [best] = candidates.sort(compareVictims);
   return best ?? { message: describeVerdicts(told.values(), cluster.nodes.length) };
 }
 
-/** As in the reference: so many nodes are enough to choose from. */
+/** So many nodes are enough to choose from, or a tenth of all, as in the reference. */
 const minCandidates = 100;
 
 function isWorthAsking(
@@ -99,7 +100,7 @@ function whyNotEligible(
   const node = nominated === undefined ? undefined : cluster.node(nominated);
   if (node === undefined || verdicts.get(node.name)?.isFinal === true) return undefined;
   for (const other of node.pods.values()) {
-    if (other.priority < pod.priority && other.isLeaving)
+    if (other.priority < pod.priority && other.isPreempted)
       return 'not eligible due to a terminating pod on the nominated node.';
   }
   return undefined;
@@ -157,9 +158,10 @@ function divideByBudget(pods: readonly PodFacts[], budgets: readonly Budget[]) {
   return { kept, free };
 }
 
-/** One that is being disrupted already is counted. */
+/** Selectors that are empty select nothing here, and pods without labels belong to none; one that is being disrupted is counted already. */
 function isFor({ metadata, spec, status }: Budget, pod: PodFacts): boolean {
   if (metadata?.namespace !== pod.namespace || spec?.selector === undefined) return false;
+  if (Object.keys(pod.labels).length === 0) return false;
   const { matchLabels = {}, matchExpressions = [] } = spec.selector;
   if (Object.keys(matchLabels).length + matchExpressions.length === 0) return false;
   return status?.disruptedPods?.[pod.name] === undefined && selectsLabels(spec.selector, pod.labels);

@@ -69,6 +69,7 @@ export class SchedulingQueue {
   makeReady(waiting: Waiting): void {
     if (this.#ready.has(waiting)) return;
     this.#ready.add(waiting);
+    if (this.#order.length > 2 * this.#ready.size + minCompacted) this.#compact();
     this.#order.splice(this.#placeOf(waiting), 0, waiting);
   }
 
@@ -90,6 +91,13 @@ export class SchedulingQueue {
     return undefined;
   }
 
+  /** Drops those that are not ready any more: while nobody asks for the next, as another scheduler is at work, they would pile up. */
+  #compact(): void {
+    const isKept = new Set(this.#ready);
+    this.#order = this.#order.slice(this.#head).filter((each) => isKept.delete(each));
+    this.#head = 0;
+  }
+
   /** Behind all that are at least as important: mostly the end, as the newest comes last. */
   #placeOf(waiting: Waiting): number {
     let [low, high] = [this.#head, this.#order.length];
@@ -102,6 +110,9 @@ export class SchedulingQueue {
     return low;
   }
 }
+
+/** Fewer are not worth the pass. */
+const minCompacted = 1000;
 
 function compare(a: Waiting, b: Waiting): number {
   return b.pod.priority - a.pod.priority || a.sinceMs - b.sinceMs;

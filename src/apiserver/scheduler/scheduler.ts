@@ -5,7 +5,7 @@ import type { ClusterLookups } from './cluster/cluster-state.ts';
 import { ClusterState } from './cluster/cluster-state.ts';
 import type { NodeFacts } from './cluster/node-state.ts';
 import { readNode } from './cluster/node-state.ts';
-import type { PendingPod } from './cluster/pod-facts.ts';
+import type { PendingPod, PodFacts } from './cluster/pod-facts.ts';
 import { readPending, readPod } from './cluster/pod-facts.ts';
 import { describeRefusal, describeVerdicts, noNodes } from './describe.ts';
 import { Nominations } from './nominations.ts';
@@ -61,6 +61,8 @@ export class Scheduler {
   readonly #nominations = new Nominations();
   /** Pods that were given a node, which the API does not show yet: their node. */
   readonly #assumed = new Map<string, { readonly uid: string; readonly node: string }>();
+  /** Pods that are to end for others, until they are gone: their uid. Their deletion is not seen at once. */
+  readonly #victims = new Map<string, string>();
   /** Counts what has changed. */
   #generation = 0;
   /** At which of them those that wait were made ready. */
@@ -127,14 +129,19 @@ export class Scheduler {
 
   #enqueue(pod: Pod): void {
     const pending = readPending(pod);
-    const nominated = pod.status?.nominatedNodeName || undefined;
-    this.#nominations.set(pending, this.#nominations.nodeOf(pending) ?? nominated);
+    // of one that is known, what the API says may be older than what was decided
+    const isKnown = this.#queue.get(pending.key)?.pod.uid === pending.uid;
+    const nominated = isKnown
+      ? this.#nominations.nodeOf(pending)
+      : pod.status?.nominatedNodeName || undefined;
+    this.#nominations.set(pending, nominated);
     this.#queue.set(pending, this.#options.clock.now());
   }
 
   podGone(key: string): void {
     this.#forget(key);
     this.#assumed.delete(key);
+    this.#victims.delete(key);
     if (this.#cluster.take(key) !== undefined) this.noteChange();
   }
 
@@ -154,7 +161,7 @@ export class Scheduler {
   #placed(pod: Pod, key: string, nodeName: string): void {
     this.#forget(key);
     this.#assumed.delete(key);
-    const facts = readPod(pod);
+    const facts = this.#withVictim(readPod(pod));
     const node = this.#cluster.node(nodeName);
     const known = node?.pods.get(key);
     this.#cluster.place(facts, nodeName);
@@ -164,6 +171,14 @@ export class Scheduler {
       known.isLeaving === facts.isLeaving &&
       isEqualText(known.labels, facts.labels);
     if (!isSame) this.noteChange();
+  }
+
+  /** One that is to end counts so before its deletion is seen: another victim would be looked for otherwise. */
+  #withVictim(facts: PodFacts): PodFacts {
+    const known = this.#victims.get(facts.key);
+    if (known === facts.uid) return { ...facts, isLeaving: true, isPreempted: true };
+    this.#victims.delete(facts.key);
+    return facts;
   }
 
   /** Makes all ready that were tried before the last change; returns how many. */
@@ -269,7 +284,10 @@ export class Scheduler {
     const node = victims.node.name;
     for (const each of this.#nominations.lessImportantOn(node, pod)) this.#nominations.set(each, undefined);
     this.#nominations.set(pod, node);
-    for (const victim of victims.pods) this.#cluster.place({ ...victim, isLeaving: true }, node);
+    for (const victim of victims.pods) {
+      this.#victims.set(victim.key, victim.uid);
+      this.#cluster.place(this.#withVictim(victim), node);
+    }
     this.noteChange();
     return { message, nominatedNode: node, victims };
   }
@@ -286,9 +304,13 @@ export class Scheduler {
     if (waiting !== undefined) this.#queue.postpone(waiting, failures + 1, this.#options.clock.monotonicMs());
   }
 
-  /** The victims could not be ended: no room is kept for the pod any more. */
-  preemptionFailed(pod: PendingPod): void {
-    this.#dropNomination(pod);
+  /** A victim of a preemption does not end after all; `victim`: as it was when it was chosen. */
+  spare(victim: PodFacts): void {
+    if (this.#victims.get(victim.key) !== victim.uid) return;
+    this.#victims.delete(victim.key);
+    const node = this.#cluster.nodeOf(victim.key);
+    if (node !== undefined) this.#cluster.place(victim, node);
+    this.noteChange();
   }
 }
 

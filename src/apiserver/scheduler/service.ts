@@ -18,10 +18,12 @@ import type { Resource } from '../registry/index.ts';
 import type { Stored } from '../storage/index.ts';
 import type { ClusterLookups } from './cluster/cluster-state.ts';
 import type { PodFacts } from './cluster/pod-facts.ts';
+import { preemptedReason } from './cluster/pod-facts.ts';
 import { createLookups, ParsedObjects } from './lookups.ts';
 import { PodWriter } from './pod-writer.ts';
 import type { Assignment, Decision, Failure } from './scheduler.ts';
 import { Scheduler } from './scheduler.ts';
+import type { Claim } from './volumes/lookup.ts';
 import { VolumeBinder } from './volumes/volume-binder.ts';
 
 export interface SchedulerSettings {
@@ -47,7 +49,7 @@ export function scheduler(options: ControllerOptions, settings: SchedulerSetting
 
 /** In the reference's words. */
 const disruption = {
-  reason: 'PreemptionByScheduler',
+  reason: preemptedReason,
   message: `${defaultName}: preempting to accommodate a higher priority pod`,
 };
 
@@ -76,7 +78,8 @@ class SchedulerRun {
   readonly #writer: PodWriter;
   readonly #disrupt: ReturnType<typeof createPodDisruptor>;
   readonly #waker: ReturnType<typeof createWaker>;
-  /** Ends the run. */
+  /** Ends the run when one of its parts has failed. */
+  readonly #end = new AbortController();
   readonly #signal: AbortSignal;
   /** What is to be written, by the key of the pod. */
   readonly #assignments = new Map<string, Assignment>();
@@ -89,12 +92,14 @@ class SchedulerRun {
     const { name = defaultName, taintDomain = 'kubernetes.io' } = settings;
     this.#options = options;
     this.#name = name;
-    this.#signal = signal;
+    this.#signal = AbortSignal.any([signal, this.#end.signal]);
     this.#pods = registry.of(podKind);
     this.#nodes = registry.of(nodeKind);
-    this.#lookups = createLookups(registry, `node.${taintDomain}/unschedulable`, (volume) =>
-      this.#volumes.isChosen(volume),
-    );
+    const chosen = {
+      chosenFor: (volume: string) => this.#volumes.chosenFor(volume),
+      chosenNode: (claim: Claim) => this.#volumes.chosenNode(claim),
+    };
+    this.#lookups = createLookups(registry, `node.${taintDomain}/unschedulable`, chosen, options.log);
     this.#volumes = new VolumeBinder(options, this.#lookups.volumes);
     this.#scheduler = new Scheduler({ lookups: this.#lookups, name, budgets: () => [], clock });
     this.#events = createEventRecorder(options);
@@ -117,19 +122,23 @@ class SchedulerRun {
     ready();
     await this.#readAll(signal);
     const { bindings, volumes, reports, preemptions } = this.#queues;
-    await Promise.all([
+    const parts = [
       this.#events.run(signal),
       ...[bindings, volumes, reports, preemptions].map((queue) => queue.run(signal)),
       this.#decideWhileNeeded(signal),
-    ]);
+    ];
+    try {
+      await Promise.all(parts);
+    } finally {
+      this.#end.abort(); // the others would write beside the next run
+      await Promise.allSettled(parts);
+    }
   }
 
   #follow(): Disposable {
     using starting = new DisposableStack();
-    const podWritten = (stored: Stored) =>
-      this.#changed(() => this.#scheduler.podChanged(this.#pods.encoding.read(stored)));
-    const nodeWritten = (stored: Stored) =>
-      this.#changed(() => this.#scheduler.nodeChanged(this.#nodes.encoding.read(stored)));
+    const podWritten = (stored: Stored) => this.#changed(() => this.#tellPod(stored));
+    const nodeWritten = (stored: Stored) => this.#changed(() => this.#tellNode(stored));
     const keyOf = ({ key }: Stored) => key.slice(this.#pods.prefix('').length);
     starting.use(
       this.#pods.follow({
@@ -162,6 +171,27 @@ class SchedulerRun {
     this.#waker.wake();
   }
 
+  #tellPod(stored: Stored): void {
+    const pod = this.#readOrWarn(this.#pods, stored);
+    if (pod !== undefined) this.#scheduler.podChanged(pod);
+  }
+
+  #tellNode(stored: Stored): void {
+    const node = this.#readOrWarn(this.#nodes, stored);
+    if (node !== undefined) this.#scheduler.nodeChanged(node);
+  }
+
+  /** One that cannot be read stays as it was last known: followers must not throw. */
+  #readOrWarn<T extends Pod | Node>({ encoding }: Resource<T>, stored: Stored): T | undefined {
+    try {
+      return encoding.read(stored);
+    } catch (error) {
+      const { key } = stored;
+      this.#options.log.warn({ key }, `the scheduler cannot read an object: ${describeError(error)}`);
+      return undefined;
+    }
+  }
+
   /** Nodes first: a pod without a node to try would be told so. */
   async #readAll(signal: AbortSignal): Promise<void> {
     const { storage } = this.#options;
@@ -174,12 +204,8 @@ class SchedulerRun {
         if (yielder.isDue) await yielder.yield();
       }
     };
-    await readEach(this.#nodes.prefix(''), (stored) =>
-      this.#scheduler.nodeChanged(this.#nodes.encoding.read(stored)),
-    );
-    await readEach(this.#pods.prefix(''), (stored) =>
-      this.#scheduler.podChanged(this.#pods.encoding.read(stored)),
-    );
+    await readEach(this.#nodes.prefix(''), (stored) => this.#tellNode(stored));
+    await readEach(this.#pods.prefix(''), (stored) => this.#tellPod(stored));
   }
 
   async #decideWhileNeeded(signal: AbortSignal): Promise<void> {
@@ -216,9 +242,10 @@ class SchedulerRun {
   /** Until there is something to try, if nobody wakes it before. */
   #idleMs(nextRetryMs: number): number {
     const nowMs = this.#options.clock.monotonicMs();
+    const { nextBackoffMs } = this.#scheduler;
     const due = [
       ...(this.#scheduler.isStale ? [nextRetryMs] : []),
-      ...(this.#scheduler.nextBackoffMs === undefined ? [] : [this.#scheduler.nextBackoffMs]),
+      ...(nextBackoffMs === undefined ? [] : [Math.max(nextBackoffMs, nextRetryMs)]),
     ];
     return due.length === 0 ? longestIdleMs : Math.max(0, Math.min(...due) - nowMs);
   }
@@ -228,6 +255,8 @@ class SchedulerRun {
     const { key } = decision.pod;
     if ('node' in decision) {
       this.#failures.delete(key);
+      const before = this.#assignments.get(key); // of a pod that is gone
+      if (before !== undefined) this.#volumes.release(before.pod);
       this.#assignments.set(key, decision);
       const node = this.#scheduler.cluster.node(decision.node);
       const waits = node !== undefined && this.#volumes.choose(decision.pod, node);
@@ -235,6 +264,7 @@ class SchedulerRun {
       return;
     }
     if (decision.victims !== undefined) {
+      this.#spareAll(this.#preemptions.get(key), decision);
       this.#preemptions.set(key, decision);
       this.#queues.preemptions.add(key);
     }
@@ -249,7 +279,9 @@ class SchedulerRun {
     this.#assignments.delete(key);
     const { pod, node } = assignment;
     try {
-      await this.#volumes.bind(pod, this.#signal);
+      const isWanted = () =>
+        this.#readPod(pod) !== undefined && this.#scheduler.cluster.node(node) !== undefined;
+      await this.#volumes.bind(pod, isWanted, this.#signal);
       await this.#writer.bind(pod, node);
     } catch (error) {
       const isOvertaken = error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason);
@@ -264,11 +296,11 @@ class SchedulerRun {
   async #report(key: string): Promise<void> {
     const failure = this.#failures.get(key);
     if (failure === undefined) return;
-    await this.#writer.report(failure.pod, failure);
+    const isWritten = await this.#writer.report(failure.pod, failure);
     if (this.#failures.get(key) !== failure)
       this.#queues.reports.add(key); // there is a newer one
     else this.#failures.delete(key);
-    this.#writer.tell(failure.pod, failure.message);
+    if (isWritten) this.#writer.tell(failure.pod, failure.message);
   }
 
   /** Nobody ends for a pod that is gone meanwhile, or has a node. */
@@ -277,14 +309,27 @@ class SchedulerRun {
     if (failure?.victims === undefined) return;
     const { pod, victims } = failure;
     for (const victim of victims.pods) {
+      if (this.#preemptions.get(key) !== failure) return; // there is a newer one
       const now = this.#readPod(pod);
-      if (now === undefined || now.spec?.nodeName) break;
-      await this.#end(victim, pod, victims.node.name);
+      if (now === undefined || now.spec?.nodeName) {
+        this.#spareAll(failure);
+        break;
+      }
+      await this.#endVictim(victim, pod, victims.node.name);
     }
     if (this.#preemptions.get(key) === failure) this.#preemptions.delete(key);
   }
 
-  async #end(victim: PodFacts, by: PodFacts, node: string): Promise<void> {
+  /** The victims of a preemption that is not carried out any more, but those whose deletion is seen, and those of `next`. */
+  #spareAll(failure: Failure | undefined, next?: Failure): void {
+    for (const victim of failure?.victims?.pods ?? []) {
+      if (next?.victims?.pods.some(({ uid }) => uid === victim.uid)) continue;
+      if (this.#readPod(victim)?.metadata?.deletionTimestamp === undefined)
+        this.#changed(() => this.#scheduler.spare(victim));
+    }
+  }
+
+  async #endVictim(victim: PodFacts, by: PodFacts, node: string): Promise<void> {
     for (let attempt = 1; attempt <= endAttempts; attempt++) {
       const now = this.#readPod(victim);
       if (now === undefined || now.metadata?.deletionTimestamp !== undefined) return;
@@ -305,7 +350,7 @@ class SchedulerRun {
   /** The pod as it is now, if it is still the same one. */
   #readPod({ namespace, name, uid }: PodFacts): Pod | undefined {
     const stored = this.#options.storage.get(this.#pods.prefix(namespace) + name);
-    const pod = stored && this.#pods.encoding.read(stored);
+    const pod = stored && this.#readOrWarn(this.#pods, stored);
     return pod?.metadata?.uid === uid ? pod : undefined;
   }
 }
@@ -321,7 +366,8 @@ class StandBy {
 
   constructor(options: ControllerOptions, name: string) {
     this.#options = options;
-    this.#leases = name === defaultName ? new ParsedObjects(options.registry, leaseKind) : undefined;
+    this.#leases =
+      name === defaultName ? new ParsedObjects(options.registry, leaseKind, options.log) : undefined;
   }
 
   isOtherAtWork(): boolean {

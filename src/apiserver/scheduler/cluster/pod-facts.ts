@@ -14,6 +14,8 @@ export interface PodFacts extends PodTerms {
   readonly priority: number;
   /** Whether it is being deleted. */
   readonly isLeaving: boolean;
+  /** Whether it is being deleted to make room for a more important one. */
+  readonly isPreempted: boolean;
   /** When it was started, wall clock; undefined: it was not. */
   readonly startedMs: number | undefined;
   /** What it takes from a node, in whole units (`toUnits`); only amounts above zero. */
@@ -47,6 +49,7 @@ export function readPod(pod: Pod): PodFacts {
     ...{ uid, namespace, name, labels },
     priority: pod.spec?.priority ?? 0,
     isLeaving: deletionTimestamp !== undefined,
+    isPreempted: deletionTimestamp !== undefined && isPreempted(pod),
     startedMs: Date.parse(pod.status?.startTime ?? '') || undefined,
     requests: toNumbers(podUnits(pod)),
     scored: scoredLoad(pod),
@@ -59,6 +62,14 @@ export function readPod(pod: Pod): PodFacts {
 export function readPending(pod: Pod): PendingPod {
   const facts = readPod(pod);
   return { ...facts, pod, spread: readSpread(pod), likeness: likenessOf(pod, facts) };
+}
+
+/** The reason of the condition DisruptionTarget of pods that end for more important ones. */
+export const preemptedReason = 'PreemptionByScheduler';
+
+function isPreempted({ status }: Pod): boolean {
+  const target = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  return target?.status === 'True' && target.reason === preemptedReason;
 }
 
 /** Sums beyond 2^53 are beyond every node. */
@@ -103,9 +114,11 @@ function likenessOf(
   { spec }: Pod,
   { namespace, labels, requests, ports, claims, priority }: PodFacts,
 ): string {
-  const { nodeSelector, affinity, tolerations, topologySpreadConstraints, preemptionPolicy } = spec ?? {};
+  const { nodeSelector, affinity, tolerations, topologySpreadConstraints, preemptionPolicy, resourceClaims } =
+    spec ?? {};
   return JSON.stringify([
     ...[namespace, labels, [...requests], ports, claims, priority],
     ...[nodeSelector, affinity, tolerations, topologySpreadConstraints, preemptionPolicy],
+    resourceClaims,
   ]);
 }

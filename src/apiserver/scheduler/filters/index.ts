@@ -2,6 +2,7 @@
 import type { Filter } from './filter.ts';
 import { interPodAffinity } from './inter-pod-affinity.ts';
 import {
+  dynamicResources,
   nodeAffinity,
   nodePorts,
   nodeResourcesFit,
@@ -12,6 +13,7 @@ import { topologySpread } from './topology-spread.ts';
 import { nodeVolumeLimits, volumeBinding, volumeRestrictions, volumeZone } from './volume-rules.ts';
 
 export const filters: readonly Filter[] = [
+  dynamicResources,
   nodeUnschedulable,
   taintToleration,
   nodeAffinity,

@@ -6,6 +6,15 @@ import { verdict } from './filter.ts';
 
 /* The rules that look at one node and at nothing else. */
 
+/** Nothing here allocates devices to claims, and without their allocation the pod would never start. */
+export const dynamicResources: Filter = {
+  name: 'DynamicResources',
+  begin: ({ pod }) =>
+    (pod.spec?.resourceClaims ?? []).length === 0
+      ? undefined
+      : { refusal: 'pod has resource claims (spec.resourceClaims), which this scheduler does not allocate' },
+};
+
 const cordoned = verdict(true, 'node(s) were unschedulable');
 
 export const nodeUnschedulable: Filter = {

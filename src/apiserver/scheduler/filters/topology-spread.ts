@@ -90,6 +90,13 @@ class SpreadRun implements FilterRun {
   }
 
   count(other: PodFacts, { facts }: NodeState, by: 1 | -1): void {
+    if (
+      !hasAllKeys(
+        facts,
+        this.#domains.map(({ constraint }) => constraint),
+      )
+    )
+      return;
     for (const domains of this.#domains) {
       const domain = facts.labels[domains.constraint.topologyKey];
       // one of a node that does not count
@@ -107,8 +114,7 @@ function countDomains(
 ): readonly Domains[] {
   const all = constraints.map((constraint) => new Domains(constraint));
   for (const node of cluster.nodes) {
-    // only nodes that have all labels form domains
-    if (constraints.some(({ topologyKey }) => node.facts.labels[topologyKey] === undefined)) continue;
+    if (!hasAllKeys(node.facts, constraints)) continue;
     for (const domains of all) {
       const { constraint } = domains;
       if (!isCounted(pod, constraint, node.facts)) continue;
@@ -116,6 +122,11 @@ function countDomains(
     }
   }
   return all;
+}
+
+/** Only nodes that have the labels of all constraints form domains. */
+function hasAllKeys({ labels }: NodeState['facts'], constraints: readonly SpreadConstraint[]): boolean {
+  return constraints.every(({ topologyKey }) => labels[topologyKey] !== undefined);
 }
 
 /** Whether the pods of a node count, and its domain. */

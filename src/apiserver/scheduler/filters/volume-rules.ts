@@ -26,7 +26,7 @@ export const volumeRestrictions: Filter = {
       for (const other of node.pods.values())
         if (usesAny(other, pod.namespace, exclusive)) users.add(other.key);
     }
-    return users.size === 0 ? undefined : new ExclusiveRun(pod.namespace, exclusive, users);
+    return new ExclusiveRun(pod.namespace, exclusive, users);
   },
 };
 
@@ -62,7 +62,7 @@ function usesAny(pod: PodFacts, namespace: string, claims: readonly string[]): b
 
 const tooManyVolumes = verdict(false, 'node(s) exceed max volume count');
 
-/** How many volumes of a driver a node can have attached. */
+/** How many volumes of a driver a node can have attached; what is attached there already needs no more room. */
 export const nodeVolumeLimits: Filter = {
   name: 'NodeVolumeLimits',
   begin(pod, cluster) {
@@ -73,10 +73,12 @@ export const nodeVolumeLimits: Filter = {
         const drivers = cluster.lookups.volumes.csiNode(node.name)?.spec.drivers ?? [];
         const limits = new Map(drivers.map(({ name, allocatable }) => [name, allocatable?.count]));
         if ([...wanted.values()].every((driver) => limits.get(driver) === undefined)) return undefined;
-        const all = new Map(wanted);
+        const there = new Map<string, string>();
         for (const other of node.pods.values())
-          for (const [volume, driver] of csiVolumes(other, cluster)) all.set(volume, driver);
-        const isOver = new Set(wanted.values())
+          for (const [volume, driver] of csiVolumes(other, cluster)) there.set(volume, driver);
+        const added = [...wanted].filter(([volume]) => !there.has(volume));
+        const all = new Map([...there, ...added]);
+        const isOver = new Set(added.map(([, driver]) => driver))
           .values()
           .some((driver) => countOf(all, driver) > (limits.get(driver) ?? Number.POSITIVE_INFINITY));
         return isOver ? tooManyVolumes : undefined;
@@ -106,6 +108,7 @@ function csiVolumes(pod: PodFacts, { lookups: { volumes } }: ClusterState): Map<
 }
 
 const unreachable = verdict(true, "node(s) didn't match PersistentVolume's node affinity");
+const volumeGone = verdict(true, 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)');
 const noVolume = verdict(true, "node(s) didn't find available persistent volumes to bind");
 
 /** Volumes that are bound must reach the node, and for open claims it must have some. */
@@ -117,8 +120,9 @@ export const volumeBinding: Filter = {
     if ('refusal' in claims) return claims;
     return {
       check(node) {
+        if (claims.isVolumeGone) return volumeGone;
         if (!claims.bound.every(({ volume }) => reaches(node, volume))) return unreachable;
-        const choice = chooseVolumes(claims.open, node, volumes, (name) => volumes.isChosen(name));
+        const choice = chooseVolumes(claims.open, node, volumes);
         return choice === 'no volume' ? noVolume : undefined;
       },
     };

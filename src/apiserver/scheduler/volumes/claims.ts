@@ -9,6 +9,8 @@ export interface PodClaims {
   readonly bound: readonly { readonly claim: Claim; readonly volume: Volume }[];
   /** Those whose volume is chosen, or made, once the node is. */
   readonly open: readonly OpenClaim[];
+  /** Whether the volume of a bound claim is not there. */
+  readonly isVolumeGone: boolean;
 }
 
 export interface OpenClaim {
@@ -35,7 +37,7 @@ export function readClaims(pod: PendingPod, lookup: VolumeLookup): PodClaims | {
       .filter((each) => each.ephemeral !== undefined)
       .map((each) => `${pod.name}-${each.name}`),
   );
-  let isUnbound = false;
+  let [isUnbound, isVolumeGone] = [false, false];
   for (const name of pod.claims) {
     const claim = lookup.claim(pod.namespace, name);
     if (claim === undefined)
@@ -56,9 +58,8 @@ export function readClaims(pod: PendingPod, lookup: VolumeLookup): PodClaims | {
       };
     if (isBound(claim)) {
       const volume = lookup.volume(claim.spec?.volumeName ?? '');
-      if (volume === undefined)
-        return { refusal: 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)' };
-      bound.push({ claim, volume });
+      if (volume === undefined) isVolumeGone = true;
+      else bound.push({ claim, volume });
       continue;
     }
     const storageClass = lookup.storageClass(classOf(claim));
@@ -66,7 +67,9 @@ export function readClaims(pod: PendingPod, lookup: VolumeLookup): PodClaims | {
     if (!waits) isUnbound = true;
     else open.push({ claim, provisioner: provisionerOf(storageClass?.provisioner) });
   }
-  return isUnbound ? { refusal: 'pod has unbound immediate PersistentVolumeClaims' } : { bound, open };
+  return isUnbound
+    ? { refusal: 'pod has unbound immediate PersistentVolumeClaims' }
+    : { bound, open, isVolumeGone };
 }
 
 const provisionerOf = (name: string | undefined) => (name === staticProvisioner ? undefined : name);
@@ -82,13 +85,18 @@ export function chooseVolumes(
   open: readonly OpenClaim[],
   node: NodeState,
   lookup: VolumeLookup,
-  isTaken: (volume: string) => boolean,
 ): readonly ClaimChoice[] | 'no volume' {
   const chosen = new Set<string>();
   const choices: ClaimChoice[] = [];
   const bySize = open.toSorted((a, b) => Number(sizeOf(a.claim) - sizeOf(b.claim)));
   for (const { claim, provisioner } of bySize) {
-    const volume = findVolume(claim, node, lookup, (name) => chosen.has(name) || isTaken(name));
+    const selected = lookup.chosenNode(claim);
+    if (selected !== undefined) {
+      if (selected !== node.name) return 'no volume'; // it is being made on another one
+      choices.push({ claim, provisionOn: selected });
+      continue;
+    }
+    const volume = findVolume(claim, node, lookup, (name) => chosen.has(name));
     if (volume !== undefined) {
       chosen.add(volume.metadata?.name ?? '');
       choices.push({ claim, volume });
@@ -110,7 +118,7 @@ function findVolume(
 ): Volume | undefined {
   let best: Volume | undefined;
   for (const volume of lookup.volumes()) {
-    const kept = isKeptFor(volume, claim);
+    const kept = isKeptFor(volume, claim, lookup);
     if (kept === 'another' || isTaken(volume.metadata?.name ?? '')) continue;
     if (!isFit(volume, claim) || !reaches(node, volume)) continue;
     if (kept === 'this') return volume;
@@ -119,7 +127,14 @@ function findVolume(
   return best;
 }
 
-function isKeptFor({ spec }: Volume, { metadata }: Claim): 'this' | 'another' | 'none' {
+/** By what it says, or because it has been chosen for a claim of a pod that is being bound. */
+function isKeptFor(
+  { metadata: own, spec }: Volume,
+  { metadata }: Claim,
+  lookup: VolumeLookup,
+): 'this' | 'another' | 'none' {
+  const chosenFor = lookup.chosenFor(own?.name ?? '');
+  if (chosenFor !== undefined) return chosenFor.metadata?.uid === metadata?.uid ? 'this' : 'another';
   const { claimRef } = spec ?? {};
   if (claimRef === undefined) return 'none';
   const isSame = claimRef.name === metadata?.name && claimRef.namespace === metadata?.namespace;

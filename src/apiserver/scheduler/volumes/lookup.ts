@@ -7,8 +7,10 @@ export interface VolumeLookup {
   volumes(): Iterable<PersistentVolume>;
   storageClass(name: string): StorageClass | undefined;
   csiNode(name: string): CSINode | undefined;
-  /** Whether a volume has been chosen for a claim of a pod that is being bound. */
-  isChosen(volume: string): boolean;
+  /** The claim, of a pod that is being bound, that a volume has been chosen for. */
+  chosenFor(volume: string): PersistentVolumeClaim | undefined;
+  /** The node on which a volume is being made for a claim. */
+  chosenNode(claim: PersistentVolumeClaim): string | undefined;
 }
 
 export type Claim = PersistentVolumeClaim;
@@ -21,6 +23,9 @@ export const boundAnnotation = 'pv.kubernetes.io/bind-completed';
 export function isBound({ metadata, spec }: Claim): boolean {
   return Boolean(spec?.volumeName) && metadata?.annotations?.[boundAnnotation] !== undefined;
 }
+
+/** Annotation of a claim that tells a driver on which node the pod will be. */
+export const selectedNodeAnnotation = 'volume.kubernetes.io/selected-node';
 
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
 

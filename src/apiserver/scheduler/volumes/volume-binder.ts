@@ -7,7 +7,7 @@ import type { PendingPod } from '../cluster/pod-facts.ts';
 import type { ClaimChoice } from './claims.ts';
 import { chooseVolumes, readClaims } from './claims.ts';
 import type { Claim, VolumeLookup } from './lookup.ts';
-import { isBound } from './lookup.ts';
+import { isBound, selectedNodeAnnotation } from './lookup.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 
@@ -15,8 +15,6 @@ const context = { user: controlPlaneUser, dryRun: false };
 const bindTimeoutMs = 600_000;
 const lookEveryMs = 500;
 
-/** What tells a driver on which node the pod will be. */
-const selectedNode = 'volume.kubernetes.io/selected-node';
 /** That the reference to the claim was not in the volume from the start. */
 const boundByController = 'pv.kubernetes.io/bound-by-controller';
 
@@ -27,7 +25,7 @@ const boundByController = 'pv.kubernetes.io/bound-by-controller';
 export class VolumeBinder {
   readonly #options: ControllerOptions;
   readonly #lookup: VolumeLookup;
-  /** By the key of the pod, until it is bound. */
+  /** By the uid of the pod, until it is bound. */
   readonly #choices = new Map<string, readonly ClaimChoice[]>();
 
   constructor(options: ControllerOptions, lookup: VolumeLookup) {
@@ -35,12 +33,24 @@ export class VolumeBinder {
     this.#lookup = lookup;
   }
 
-  isChosen(volume: string): boolean {
+  /** The claim that a volume has been chosen for. */
+  chosenFor(volume: string): Claim | undefined {
+    return this.#find((choice) => 'volume' in choice && choice.volume.metadata?.name === volume)?.claim;
+  }
+
+  /** The node on which a volume is being made for a claim. */
+  chosenNode({ metadata }: Claim): string | undefined {
+    const choice = this.#find(({ claim }) => claim.metadata?.uid === metadata?.uid);
+    if (choice !== undefined) return 'provisionOn' in choice ? choice.provisionOn : undefined;
+    return metadata?.annotations?.[selectedNodeAnnotation];
+  }
+
+  #find(isMeant: (choice: ClaimChoice) => boolean): ClaimChoice | undefined {
     for (const choices of this.#choices.values()) {
-      if (choices.some((choice) => 'volume' in choice && choice.volume.metadata?.name === volume))
-        return true;
+      const found = choices.find(isMeant);
+      if (found !== undefined) return found;
     }
-    return false;
+    return undefined;
   }
 
   /** Chooses in the step in which the pod is assigned, so that no other pod is given the same; returns whether there is anything. */
@@ -48,24 +58,25 @@ export class VolumeBinder {
     if (pod.claims.length === 0) return false;
     const claims = readClaims(pod, this.#lookup);
     if ('refusal' in claims || claims.open.length === 0) return false;
-    const choices = chooseVolumes(claims.open, node, this.#lookup, (name) => this.isChosen(name));
+    const choices = chooseVolumes(claims.open, node, this.#lookup);
     if (choices === 'no volume') return false;
-    this.#choices.set(pod.key, choices);
+    this.#choices.set(pod.uid, choices);
     return true;
   }
 
-  release({ key }: PendingPod): void {
-    this.#choices.delete(key);
+  release({ uid }: PendingPod): void {
+    this.#choices.delete(uid);
   }
 
-  /** Rejects when a claim is not bound in time, or `signal` aborts. */
-  async bind({ key }: PendingPod, signal: AbortSignal): Promise<void> {
+  /** Rejects when a claim is not bound in time, `isWanted` no longer holds, or `signal` aborts. */
+  async bind({ uid }: PendingPod, isWanted: () => boolean, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const choices = this.#choices.get(key) ?? [];
+    const choices = this.#choices.get(uid) ?? [];
     for (const choice of choices) await this.#write(choice);
     const endMs = clock.monotonicMs() + bindTimeoutMs;
     while (choices.some(({ claim }) => !this.#isBound(claim))) {
       signal.throwIfAborted();
+      if (!isWanted()) throw new Error('binding volumes: the pod or its node is gone');
       if (clock.monotonicMs() >= endMs) throw new Error(describeUnbound(choices));
       await clock.sleep(lookEveryMs, signal);
     }
@@ -78,7 +89,7 @@ export class VolumeBinder {
     if ('provisionOn' in choice) {
       const annotate = (metadata: ObjectMeta): ObjectMeta => ({
         ...metadata,
-        annotations: { ...metadata.annotations, [selectedNode]: choice.provisionOn },
+        annotations: { ...metadata.annotations, [selectedNodeAnnotation]: choice.provisionOn },
       });
       await registry
         .of(persistentVolumeClaimKind)
