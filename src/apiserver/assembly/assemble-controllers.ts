@@ -58,14 +58,7 @@ export function assembleControllers(options: ApiServerOptions, parts: Parts): re
 }
 
 function controllersOf(options: ApiServerOptions, parts: Parts): readonly Service[] {
-  const {
-    clock,
-    log,
-    bindAddress,
-    eventTtlMs,
-    nodeLifecycle: settings = {},
-    scheduler: placing = {},
-  } = options;
+  const { clock, log, bindAddress, eventTtlMs, nodeLifecycle: settings = {}, scheduler: placing } = options;
   const { registry, storage, signer, authorizer, tokens, ca, port } = parts;
   const controller = { registry, storage, clock, log };
   const controlPlaneNames = () => [...ownNames(bindAddress), ...listServerNames(registry)];
@@ -87,7 +80,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     volumeProtection(controller),
     ephemeralVolumes(controller),
     eventExpiry({ ...controller, ttlMs: eventTtlMs }),
-    ...(placing === false ? [] : [scheduler(controller, placing)]),
+    ...(placing === undefined ? [] : [scheduler(controller, placing)]),
   ];
 }
 

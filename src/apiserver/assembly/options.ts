@@ -33,8 +33,8 @@ export interface ApiServerOptions {
   eventTtlMs?: number;
   /** The addresses and ports that services are given; default: those of the reference. */
   serviceRanges?: ServiceRanges;
-  /** How pods are given nodes; false: they are not. */
-  scheduler?: SchedulerSettings | false;
+  /** How pods are given nodes; default: they are not. */
+  scheduler?: SchedulerSettings | undefined;
   /** How nodes are watched over. */
   nodeLifecycle?: NodeLifecycleSettings;
   /** Whether the controllers run in one server only, of several on one store. Default: with etcd. */

@@ -4,22 +4,25 @@ import type { ApiServerOptions } from '../../apiserver/index.ts';
 
 /** Who gives pods nodes. */
 export interface SchedulerFlags {
-  scheduler: boolean;
+  scheduler?: boolean;
   schedulerName: string;
   taintDomain: string;
 }
 
 export const schedulerOptions = () => [
-  new Option('--no-scheduler', 'give pods no nodes; another scheduler does, or whoever creates them'),
-  new Option('--scheduler-name <name>', 'pods that name it in spec.schedulerName are given nodes')
+  new Option('--scheduler', 'give pods nodes; by default another scheduler does, or whoever creates them'),
+  new Option(
+    '--scheduler-name <name>',
+    'with --scheduler: pods that name it in spec.schedulerName are given nodes',
+  )
     .default('default-scheduler')
     .argParser(parseName),
 ];
 
 export function readSchedulerFlags(
   flags: SchedulerFlags,
-): NonNullable<ApiServerOptions['scheduler']> | false {
-  return flags.scheduler && { name: flags.schedulerName, taintDomain: flags.taintDomain };
+): NonNullable<ApiServerOptions['scheduler']> | undefined {
+  return flags.scheduler === true ? { name: flags.schedulerName, taintDomain: flags.taintDomain } : undefined;
 }
 
 function parseName(text: string): string {
