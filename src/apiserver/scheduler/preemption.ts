@@ -44,16 +44,24 @@ export interface PreemptionOptions {
 const notHelpful: Verdict = { reasons: ['Preemption is not helpful for scheduling'], isFinal: true };
 const noVictims: Verdict = { reasons: ['No preemption victims found for incoming pod'], isFinal: true };
 
-/** The victims that cost the least, or in the reference's words why there are none. */
+/** Why nobody ends for a pod. */
+export interface NoPreemption {
+  /** In the reference's words. */
+  readonly message: string;
+  /** Whether pods are ending for it already, where it is nominated. */
+  readonly isWaiting: boolean;
+}
+
+/** The victims that cost the least, or why there are none. */
 export function choosePreemption(
   pod: PendingPod,
   verdicts: ReadonlyMap<string, Verdict>,
   rules: readonly FilterRun[],
   options: PreemptionOptions,
-): Victims | { readonly message: string } {
+): Victims | NoPreemption {
   const { cluster } = options;
   const refusal = whyNotEligible(pod, verdicts, options);
-  if (refusal !== undefined) return { message: refusal };
+  if (refusal !== undefined) return refusal;
   const told = new Map<string, Verdict>();
   const candidates: Victims[] = [];
   const possible = cluster.nodes.filter((node) => isWorthAsking(node, verdicts, told));
@@ -73,7 +81,7 @@ export function choosePreemption(
     hasHarmless ||= found.violations === 0;
   }
   const [best] = candidates.sort(compareVictims);
-  return best ?? { message: describeVerdicts(told.values(), cluster.nodes.length) };
+  return best ?? { message: describeVerdicts(told.values(), cluster.nodes.length), isWaiting: false };
 }
 
 /** So many nodes are enough to choose from, or a tenth of all, as in the reference. */
@@ -94,14 +102,15 @@ function whyNotEligible(
   pod: PendingPod,
   verdicts: ReadonlyMap<string, Verdict>,
   { cluster, nominations }: PreemptionOptions,
-): string | undefined {
-  if (pod.pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
+): NoPreemption | undefined {
+  if (pod.pod.spec?.preemptionPolicy === 'Never')
+    return { message: 'not eligible due to preemptionPolicy=Never.', isWaiting: false };
   const nominated = nominations.nodeOf(pod);
   const node = nominated === undefined ? undefined : cluster.node(nominated);
   if (node === undefined || verdicts.get(node.name)?.isFinal === true) return undefined;
   for (const other of node.pods.values()) {
     if (other.priority < pod.priority && other.isPreempted)
-      return 'not eligible due to a terminating pod on the nominated node.';
+      return { message: 'not eligible due to a terminating pod on the nominated node.', isWaiting: true };
   }
   return undefined;
 }

@@ -267,16 +267,21 @@ export class Scheduler {
     const chosen = choosePreemption(pod, verdicts, rules, {
       ...{ cluster: this.#cluster, nominations: this.#nominations, budgets: budgets(), random },
     });
-    if ('message' in chosen) return this.#failWith(pod, `${message} preemption: ${chosen.message}`);
+    if ('message' in chosen) {
+      const text = `${message} preemption: ${chosen.message}`;
+      return chosen.isWaiting
+        ? { message: text, nominatedNode: this.#nominations.nodeOf(pod) }
+        : this.#failWith(pod, text);
+    }
     return this.#preempt(pod, message, chosen);
   }
 
+  /** No room is kept for it any more: what it waited for does not help it, and may help others. */
   #failWith(pod: PendingPod, message: string): FailureText {
+    this.#dropNomination(pod);
     if (this.#failed.size > maxRemembered) this.#failed.clear();
-    const nominatedNode = this.#nominations.nodeOf(pod);
-    if (nominatedNode === undefined)
-      this.#failed.set(pod.likeness, { generation: this.#generation, message });
-    return { message, nominatedNode };
+    this.#failed.set(pod.likeness, { generation: this.#generation, message });
+    return { message, nominatedNode: undefined };
   }
 
   /** The victims count as ending at once; nominations of less important pods to the node are void. */
