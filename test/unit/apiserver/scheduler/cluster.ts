@@ -118,3 +118,23 @@ export function makeCluster({ nodes, pods = [], ...lookups }: ClusterWords): Clu
 }
 
 export const pending = (words: PodWords): PendingPod => readPending(makePod('new', words));
+
+/** Nodes a1, a2 in zone a and b1, b2 in zone b. */
+const place = (zone: string, host: string): NodeWords & { readonly labels: Labels } => ({
+  labels: { zone, host },
+});
+export const fourNodes = {
+  a1: place('a', 'a1'),
+  a2: place('a', 'a2'),
+  b1: place('b', 'b1'),
+  b2: place('b', 'b2'),
+};
+
+export const app = { app: 'web' };
+
+/** `a1 a1 b2`: pods labelled `app` on these nodes. */
+export const webOn = (nodes: string): PodWords[] =>
+  nodes
+    .split(' ')
+    .filter(Boolean)
+    .map((node) => ({ node, labels: app }));

@@ -79,6 +79,7 @@ export class ModelWorld {
 
   get isAtRest(): boolean {
     const isUnderWay = this.#bindings.length + this.#preemptions.length > 0;
+    if (this.#scheduler.nextBackoffMs !== undefined) return false;
     return !isUnderWay && !this.#scheduler.isStale && [...this.pods.values()].every((pod) => !pod.isLeaving);
   }
 
