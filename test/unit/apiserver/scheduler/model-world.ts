@@ -48,6 +48,8 @@ export class ModelWorld {
   #preemptions: Preemption[] = [];
   /** Where room is kept, by the uid of the pod. */
   readonly #nominated = new Map<string, string>();
+  /** Who ends for a pod, by its uid. */
+  readonly #victimsFor = new Map<string, readonly { readonly key: string; readonly uid: string }[]>();
   /** Made since the world is calm. */
   readonly #calmPreemptions: Preemption[] = [];
   /** What happened on nodes, in order: placed or made room for. */
@@ -265,6 +267,8 @@ export class ModelWorld {
     const node = victims.node.name;
     for (const victim of victims.pods)
       assert.ok(victim.priority < pod.priority, `${victim.key} is as important`);
+    this.#assertDoesNotWait(pod);
+    this.#victimsFor.set(pod.uid, victims.pods);
     const gone = new Set(victims.pods.map(({ uid }) => uid));
     const staying = this.#on(node).filter(({ uid }) => !gone.has(uid));
     assert.equal(this.#whyNot(pod, node, staying), undefined, `${pod.key} would not fit on ${node}`);
@@ -280,6 +284,14 @@ export class ModelWorld {
       if (!gone.has(victim.uid)) this.#scheduler.spare(victim);
     this.#preemptions = [...others, preemption];
     if (this.#isCalm) this.#calmPreemptions.push(preemption);
+  }
+
+  /** Nobody else ends for a pod for which pods are ending where it could still run. */
+  #assertDoesNotWait({ key, uid }: ModelPod): void {
+    const node = this.nodes.get(this.#nominated.get(uid) ?? '');
+    if (node === undefined || node.isCordoned) return;
+    const ending = this.#victimsFor.get(uid)?.filter((victim) => this.#now(victim) !== undefined) ?? [];
+    assert.equal(ending.length, 0, `${key} waits for victims, and is given others`);
   }
 
   /** Pods on a node, and those that are being bound to it. */
