@@ -62,9 +62,9 @@ export function choosePreemption(
   const { cluster } = options;
   const refusal = whyNotEligible(pod, verdicts, options);
   if (refusal !== undefined) return refusal;
-  const told = new Map<string, Verdict>();
+  const refused = new Map<string, Verdict>();
   const candidates: Victims[] = [];
-  const possible = cluster.nodes.filter((node) => isWorthAsking(node, verdicts, told));
+  const possible = cluster.nodes.filter((node) => isWorthAsking(node, verdicts, refused));
   const enough = Math.max(minCandidates, Math.floor(possible.length / 10));
   const startAt = Math.floor(options.random() * possible.length);
   let hasHarmless = false; // one that violates no budget
@@ -74,14 +74,14 @@ export function choosePreemption(
     if (node === undefined) break;
     const found = findVictims(pod, node, rules, options);
     if ('reasons' in found) {
-      told.set(node.name, found);
+      refused.set(node.name, found);
       continue;
     }
     candidates.push(found);
     hasHarmless ||= found.violations === 0;
   }
   const [best] = candidates.sort(compareVictims);
-  return best ?? { message: describeVerdicts(told.values(), cluster.nodes.length), isWaiting: false };
+  return best ?? { message: describeVerdicts(refused.values(), cluster.nodes.length), isWaiting: false };
 }
 
 /** So many nodes are enough to choose from, or a tenth of all, as in the reference. */
@@ -90,10 +90,10 @@ const minCandidates = 100;
 function isWorthAsking(
   node: NodeState,
   verdicts: ReadonlyMap<string, Verdict>,
-  told: Map<string, Verdict>,
+  refused: Map<string, Verdict>,
 ): boolean {
   if (verdicts.get(node.name)?.isFinal === false) return true;
-  told.set(node.name, notHelpful);
+  refused.set(node.name, notHelpful);
   return false;
 }
 

@@ -12,7 +12,7 @@ export interface Waiting {
   /** Not before this, monotonic; undefined: at any time. */
   notBeforeMs?: number | undefined;
   /** What was last said of why it waits. */
-  told: string;
+  reported: string;
 }
 
 /** As in the reference. */
@@ -51,7 +51,12 @@ export class SchedulingQueue {
       if (!isSame) this.makeReady(known);
       return known;
     }
-    const waiting: Waiting = { pod, sinceMs: createdMs(pod) ?? nowMs, failures: 0, told: toldOf(pod) };
+    const waiting: Waiting = {
+      pod,
+      sinceMs: createdMs(pod) ?? nowMs,
+      failures: 0,
+      reported: reportedOf(pod),
+    };
     this.delete(pod.key);
     this.#all.set(pod.key, waiting);
     this.makeReady(waiting);
@@ -119,15 +124,15 @@ function compare(a: Waiting, b: Waiting): number {
 }
 
 /** What its condition says. */
-function toldOf({ pod }: PendingPod): string {
+function reportedOf({ pod }: PendingPod): string {
   const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
   return scheduled?.reason === 'Unschedulable'
-    ? toldText(scheduled.message ?? '', pod.status?.nominatedNodeName)
+    ? reportedText(scheduled.message ?? '', pod.status?.nominatedNodeName)
     : '';
 }
 
 /** One text for both that is said. */
-export function toldText(message: string, nominatedNode: string | undefined): string {
+export function reportedText(message: string, nominatedNode: string | undefined): string {
   return `${message} ${nominatedNode ?? ''}`;
 }
 

@@ -14,7 +14,7 @@ import { placePod } from './place-pod.ts';
 import type { Budget, Victims } from './preemption.ts';
 import { choosePreemption } from './preemption.ts';
 import type { Waiting } from './queue.ts';
-import { SchedulingQueue, toldText } from './queue.ts';
+import { reportedText, SchedulingQueue } from './queue.ts';
 
 /** What comes of one try to place a pod. */
 export type Decision = Assignment | Failure;
@@ -50,7 +50,7 @@ export interface SchedulerOptions {
 }
 
 /**
- * Decides where pods run. It knows the nodes and pods as it was told of them, and what it has decided itself, which counts at
+ * Decides where pods run. It knows the nodes and pods as they were reported to it, and what it has decided itself, which counts at
  * once; what is decided is carried out elsewhere. A pod that could not be placed is tried again when anything has changed by
  * then that a rule looks at, so nothing has to be known of which change could help whom.
  */
@@ -61,8 +61,8 @@ export class Scheduler {
   readonly #nominations = new Nominations();
   /** Pods that were given a node, which the API does not show yet: their node. */
   readonly #assumed = new Map<string, { readonly uid: string; readonly node: string }>();
-  /** Pods that are to end for others, until they are gone: their uid. Their deletion is not seen at once. */
-  readonly #victims = new Map<string, string>();
+  /** Pods that are to end for others, until they are gone, and for which, by uid. Their deletion is not seen at once. */
+  readonly #victims = new Map<string, { readonly uid: string; readonly preemptors: Set<string> }>();
   /** Counts what has changed. */
   #generation = 0;
   /** At which of them those that wait were made ready. */
@@ -176,7 +176,7 @@ export class Scheduler {
   /** One that is to end counts so before its deletion is seen: another victim would be looked for otherwise. */
   #withVictim(facts: PodFacts): PodFacts {
     const known = this.#victims.get(facts.key);
-    if (known === facts.uid) return { ...facts, isLeaving: true, isPreempted: true };
+    if (known?.uid === facts.uid) return { ...facts, isLeaving: true, isPreempted: true };
     this.#victims.delete(facts.key);
     return facts;
   }
@@ -213,9 +213,9 @@ export class Scheduler {
     waiting.notBeforeMs = undefined;
     const failure = this.#recall(pod) ?? this.#tryToPlace(waiting);
     if ('node' in failure) return failure;
-    const said = toldText(failure.message, failure.nominatedNode);
-    const isNews = said !== waiting.told;
-    waiting.told = said;
+    const said = reportedText(failure.message, failure.nominatedNode);
+    const isNews = said !== waiting.reported;
+    waiting.reported = said;
     return { ...failure, pod, isNews };
   }
 
@@ -290,7 +290,9 @@ export class Scheduler {
     for (const each of this.#nominations.lessImportantOn(node, pod)) this.#nominations.set(each, undefined);
     this.#nominations.set(pod, node);
     for (const victim of victims.pods) {
-      this.#victims.set(victim.key, victim.uid);
+      const known = this.#victims.get(victim.key);
+      if (known?.uid === victim.uid) known.preemptors.add(pod.uid);
+      else this.#victims.set(victim.key, { uid: victim.uid, preemptors: new Set([pod.uid]) });
       this.#cluster.place(this.#withVictim(victim), node);
     }
     this.noteChange();
@@ -309,9 +311,12 @@ export class Scheduler {
     if (waiting !== undefined) this.#queue.postpone(waiting, failures + 1, this.#options.clock.monotonicMs());
   }
 
-  /** A victim of a preemption does not end after all; `victim`: as it was when it was chosen. */
-  spare(victim: PodFacts): void {
-    if (this.#victims.get(victim.key) !== victim.uid) return;
+  /** A victim does not end for a pod after all; `victim`: as it was when it was chosen. It may still have to for another one. */
+  spare(victim: PodFacts, preemptor: PendingPod): void {
+    const known = this.#victims.get(victim.key);
+    if (known?.uid !== victim.uid) return;
+    known.preemptors.delete(preemptor.uid);
+    if (known.preemptors.size > 0) return;
     this.#victims.delete(victim.key);
     const node = this.#cluster.nodeOf(victim.key);
     if (node !== undefined) this.#cluster.place(victim, node);

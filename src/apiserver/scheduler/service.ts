@@ -192,7 +192,7 @@ class SchedulerRun {
     }
   }
 
-  /** Nodes first: a pod without a node to try would be told so. */
+  /** Nodes first: a pod without a node to try would be reported so. */
   async #readAll(signal: AbortSignal): Promise<void> {
     const { storage } = this.#options;
     const yielder = new EventLoopYielder();
@@ -247,7 +247,7 @@ class SchedulerRun {
       ...(this.#scheduler.isStale ? [nextRetryMs] : []),
       ...(nextBackoffMs === undefined ? [] : [Math.max(nextBackoffMs, nextRetryMs)]),
     ];
-    return due.length === 0 ? longestIdleMs : Math.max(0, Math.min(...due) - nowMs);
+    return due.length === 0 ? maxIdleMs : Math.max(0, Math.min(...due) - nowMs);
   }
 
   /** Everything is written beside the deciding, the newest for each pod only. */
@@ -322,10 +322,11 @@ class SchedulerRun {
 
   /** The victims of a preemption that is not carried out any more, but those whose deletion is seen, and those of `next`. */
   #spareAll(failure: Failure | undefined, next?: Failure): void {
-    for (const victim of failure?.victims?.pods ?? []) {
+    if (failure === undefined) return;
+    for (const victim of failure.victims?.pods ?? []) {
       if (next?.victims?.pods.some(({ uid }) => uid === victim.uid)) continue;
       if (this.#readPod(victim)?.metadata?.deletionTimestamp === undefined)
-        this.#changed(() => this.#scheduler.spare(victim));
+        this.#changed(() => this.#scheduler.spare(victim, failure.pod));
     }
   }
 
@@ -356,7 +357,7 @@ class SchedulerRun {
 }
 
 const endAttempts = 5;
-const longestIdleMs = 300_000;
+const maxIdleMs = 300_000;
 
 /** Whether the reference's scheduler is at work: it holds its Lease. Then this one, of the same name, stands back. */
 class StandBy {

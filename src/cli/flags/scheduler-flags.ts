@@ -10,7 +10,10 @@ export interface SchedulerFlags {
 }
 
 export const schedulerOptions = () => [
-  new Option('--scheduler', 'give pods nodes; by default another scheduler does, or whoever creates them'),
+  new Option(
+    '--scheduler',
+    'give pods nodes; by default another scheduler does, or the client that creates them',
+  ),
   new Option(
     '--scheduler-name <name>',
     'with --scheduler: pods that name it in spec.schedulerName are given nodes',

@@ -3,8 +3,8 @@ import { interPodAffinity } from './inter-pod-affinity.ts';
 import {
   balancedAllocation,
   imageLocality,
-  leastAllocated,
   nodeAffinity,
+  resourcesLeft,
   taintToleration,
 } from './node-scores.ts';
 import type { Score } from './score.ts';
@@ -13,7 +13,7 @@ import { topologySpread } from './topology-spread.ts';
 export const scores: readonly Score[] = [
   taintToleration,
   nodeAffinity,
-  leastAllocated,
+  resourcesLeft,
   balancedAllocation,
   topologySpread,
   interPodAffinity,

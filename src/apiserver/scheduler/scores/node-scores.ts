@@ -37,7 +37,7 @@ export const nodeAffinity: Score = {
 const counted = ['cpu', 'memory'] as const;
 
 /** The more is left of cpu and memory, the better. */
-export const leastAllocated: Score = {
+export const resourcesLeft: Score = {
   name: 'NodeResourcesFit',
   weight: 1,
   begin: ({ scored }) => ({

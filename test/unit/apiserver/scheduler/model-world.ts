@@ -49,7 +49,7 @@ export class ModelWorld {
   /** Where room is kept, by the uid of the pod. */
   readonly #nominated = new Map<string, string>();
   /** Who ends for a pod, by its uid. */
-  readonly #victimsFor = new Map<string, readonly { readonly key: string; readonly uid: string }[]>();
+  readonly #victimsFor = new Map<string, readonly { readonly uid: string }[]>();
   /** Made since the world is calm. */
   readonly #calmPreemptions: Preemption[] = [];
   /** What happened on nodes, in order: placed or made room for. */
@@ -208,7 +208,7 @@ export class ModelWorld {
     for (const victim of victims?.pods ?? []) {
       const now = this.#now(victim);
       if (preemptor === undefined || preemptor.node !== undefined) {
-        this.#scheduler.spare(victim);
+        this.#scheduler.spare(victim, pod);
         continue;
       }
       if (now === undefined || now.isLeaving) continue;
@@ -281,16 +281,17 @@ export class ModelWorld {
     // the service replaces an older one of the same pod, and spares its victims
     const [older, others] = divide(this.#preemptions, (each) => each.pod.uid === pod.uid);
     for (const victim of older.flatMap((each) => each.victims?.pods ?? []))
-      if (!gone.has(victim.uid)) this.#scheduler.spare(victim);
+      if (!gone.has(victim.uid)) this.#scheduler.spare(victim, decision.pod);
     this.#preemptions = [...others, preemption];
     if (this.#isCalm) this.#calmPreemptions.push(preemption);
   }
 
   /** Nobody else ends for a pod for which pods are ending where it could still run. */
   #assertDoesNotWait({ key, uid }: ModelPod): void {
-    const node = this.nodes.get(this.#nominated.get(uid) ?? '');
-    if (node === undefined || node.isCordoned) return;
-    const ending = this.#victimsFor.get(uid)?.filter((victim) => this.#now(victim) !== undefined) ?? [];
+    const name = this.#nominated.get(uid) ?? '';
+    if (this.nodes.get(name)?.isCordoned !== false) return;
+    const there = new Set(this.#on(name).map((each) => each.uid));
+    const ending = this.#victimsFor.get(uid)?.filter((victim) => there.has(victim.uid)) ?? [];
     assert.equal(ending.length, 0, `${key} waits for victims, and is given others`);
   }
 
