@@ -42,8 +42,9 @@ export class PodDisks {
     this.#options = options;
   }
 
-  /** By uid of the pod. Without an answer of the runtime the writable layers are missing. */
+  /** By uid of the pod. Without an answer of the runtime the writable layers are missing; without pods it is not asked. */
   async read(asked: readonly PodDiskAsked[]): Promise<ReadonlyMap<string, PodDiskUsage>> {
+    if (asked.length === 0) return new Map();
     const layers = await this.#options.layers().catch((): ReadonlyMap<string, DiskUsage> => new Map());
     const usages = new Map<string, PodDiskUsage>();
     await forEachConcurrently(asked, concurrency, async (each) => {

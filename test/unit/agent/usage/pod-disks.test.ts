@@ -71,4 +71,11 @@ describe('what a pod has on disks', () => {
     assert.equal(usage?.writableLayers.size, 0);
     assert.equal(usage?.logs.size, 1);
   });
+
+  test('of no pod is answered without the runtime, which may hang', async () => {
+    await using lab = await open(() => assert.fail('the runtime is asked'));
+    assert.equal((await lab.disks.read([])).size, 0);
+    await using hung = await open(() => new Promise(() => undefined));
+    assert.equal((await hung.disks.read([])).size, 0);
+  });
 });
