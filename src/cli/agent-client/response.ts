@@ -3,12 +3,15 @@ import { ExitError, exitCodes, tryParseRecord } from '../../base/index.ts';
 import type { ApiClient, RawAnswer, RawRequest } from '../../client/index.ts';
 import { NoAccessError } from './no-access.ts';
 
+/** Where an agent is, and a way to ask it. */
+export type AgentClient = Pick<ApiClient, 'server' | 'request'>;
+
 /**
  * Sends a request to an agent and returns the JSON object in its response. `okCodes`: codes besides 2xx whose response
  * is returned, too. Throws an ExitError with the agent's message for every other code.
  */
 export async function requestAgent(
-  client: ApiClient,
+  client: AgentClient,
   request: RawRequest,
   okCodes: readonly number[] = [],
 ): Promise<Record<string, unknown>> {
@@ -19,7 +22,7 @@ export async function requestAgent(
 }
 
 /** The error for a response that is not the expected one; a NoAccessError for 403. */
-export function responseError({ server }: ApiClient, { code, body }: RawAnswer): ExitError {
+export function responseError({ server }: Pick<AgentClient, 'server'>, { code, body }: RawAnswer): ExitError {
   const status = statusMessage(body);
   // a Status comes from the control plane on the way to the agent; the agent itself sends plain text
   const message = status ?? `the agent at ${server} answered ${code}: ${body.trim()}`;
@@ -35,7 +38,7 @@ function statusMessage(body: string): string | undefined {
   return isStatus && typeof value['message'] === 'string' ? value['message'] : undefined;
 }
 
-function parseObject({ server }: ApiClient, { body }: RawAnswer): Record<string, unknown> {
+function parseObject({ server }: Pick<AgentClient, 'server'>, { body }: RawAnswer): Record<string, unknown> {
   const value = tryParseRecord(body);
   if (value !== undefined) return value;
   throw new ExitError(exitCodes.failed, `the agent at ${server} sent no JSON object`);

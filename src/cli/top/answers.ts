@@ -3,6 +3,7 @@ import type { Clock } from '../../base/index.ts';
 import { tryParseRecord } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
 import { isNoAccess } from '../agent-client/no-access.ts';
+import type { AgentClient } from '../agent-client/response.ts';
 import { requestAgent, responseError, textCell, toRecords } from '../agent-client/response.ts';
 
 export type Item = Record<string, unknown>;
@@ -32,10 +33,9 @@ export class SummaryReader {
     this.#clock = clock;
   }
 
-  async read(client: ApiClient, signal: AbortSignal): Promise<Item> {
-    const nowMs = this.#clock.monotonicMs();
+  async read(client: AgentClient, signal: AbortSignal): Promise<Item> {
     const path = '/stats/summary';
-    if (this.#whole !== undefined && nowMs - this.#whole.atMs < wholeMs) {
+    if (this.#whole !== undefined && this.#clock.monotonicMs() - this.#whole.atMs < wholeMs) {
       const lean = `${path}?only_cpu_and_memory=true`;
       return mergeSummaries(
         this.#whole.summary,
@@ -43,7 +43,8 @@ export class SummaryReader {
       );
     }
     const summary = await requestAgent(client, { method: 'GET', path, signal });
-    this.#whole = { summary, atMs: nowMs };
+    // since it was answered: with a runtime that hangs that takes nearly as long, and would be asked each time
+    this.#whole = { summary, atMs: this.#clock.monotonicMs() };
     return summary;
   }
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { mergeSummaries } from '../../../../src/cli/top/answers.ts';
+import { mergeSummaries, SummaryReader } from '../../../../src/cli/top/answers.ts';
 import { readLook } from '../../../../src/cli/top/look.ts';
+import { createManualClock } from '../../../support/manual-clock.ts';
 import { answers, figures, nowMs } from './samples.ts';
 
 const gi = 2 ** 30;
@@ -44,6 +45,27 @@ describe('what an agent answers of CPU and memory alone', () => {
     });
     assert.deepEqual(mergeSummaries({ pods: 3, node: [] }, { pods: [null] }), { node: {}, pods: [] });
   });
+});
+
+test('everything is asked for ten seconds after it was answered, however long the answer took', async () => {
+  const clock = createManualClock();
+  const asked: string[] = [];
+  let tookMs = 12_000;
+  const client = {
+    server: 'https://node-a:10250',
+    request: async ({ path }: { path: string }) => {
+      asked.push(path);
+      await clock.advance(tookMs);
+      return { code: 200, body: '{}', headers: {}, retryAfterMs: undefined };
+    },
+  };
+  const summaries = new SummaryReader(clock);
+  const { signal } = new AbortController();
+  await summaries.read(client, signal);
+  tookMs = 2000;
+  for (let looks = 0; looks < 6; looks += 1) await summaries.read(client, signal);
+  const lean = '/stats/summary?only_cpu_and_memory=true';
+  assert.deepEqual(asked, ['/stats/summary', lean, lean, lean, lean, lean, '/stats/summary']);
 });
 
 describe('what an agent answers', () => {
