@@ -100,7 +100,7 @@ const timeOfDay = (ms: number): string =>
 function tableLines(visible: readonly Row[], all: readonly Row[], width: number, sort: SortKey): Line[] {
   const chosen = chooseColumns(width);
   const rest = chosen.slice(1).reduce((sum, column) => sum + column.width + 2, 0);
-  const wanted = Math.max(minNameWidth, ...all.map((row) => columns[0]?.cell(row).length ?? 0));
+  const wanted = all.reduce((most, row) => Math.max(most, columns[0]?.cell(row).length ?? 0), minNameWidth);
   const nameWidth = Math.max(1, Math.min(wanted, width - rest));
   const toLine = (texts: readonly Span[]): Line =>
     cutLine(

@@ -106,5 +106,5 @@ const isLasting = ({ type }: Item): boolean => type === 'regular' || type === 's
 
 function greatest(shares: readonly (number | undefined)[]): number | undefined {
   const known = shares.filter((share) => share !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
+  return known.length === 0 ? undefined : known.reduce((most, each) => Math.max(most, each));
 }

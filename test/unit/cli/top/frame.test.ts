@@ -4,7 +4,8 @@ import { withoutColour } from '../../../../src/cli/terminal/colour.ts';
 import type { FrameInput } from '../../../../src/cli/top/frame.ts';
 import { renderFrame } from '../../../../src/cli/top/frame.ts';
 import { paintLine, widthOf } from '../../../../src/cli/top/line.ts';
-import { figures, frameInput, nowMs, view } from './samples.ts';
+import { readLook } from '../../../../src/cli/top/look.ts';
+import { figures, frameInput, nowMs, usedPod, view } from './samples.ts';
 
 const rowsOf = (input: FrameInput) => renderFrame(input).lines.map((line) => paintLine(line, withoutColour));
 const podsOf = (input: FrameInput) => rowsOf(input).flatMap((row) => /^\S+\/\S+/.exec(row)?.[0] ?? []);
@@ -191,4 +192,20 @@ describe('what stands in a frame', () => {
       assert.doesNotMatch(text, /[\p{Cc}\p{Bidi_Control}]/u);
     }
   });
+});
+
+test('a node may name more pods and containers than a call has arguments', () => {
+  const count = 150_000;
+  const many = Array.from({ length: count }, (_, index) =>
+    usedPod('shop', `p${index}`, { milliCpu: 1, mib: 1 }, {}),
+  );
+  const containers = many.map((pod, index) => ({
+    ...pod,
+    name: `c${index}`,
+    ...{ memory: { workingSetBytes: 1, availableBytes: 1 } },
+  }));
+  const summary = { pods: [...many, { ...many[0], containers }] };
+  const look = readLook({ summary, limits: undefined, pods: undefined }, nowMs);
+  const { extent } = renderFrame(frameInput(80, 24, { figures: look.figures }));
+  assert.equal(extent.rows, count + 1);
 });
