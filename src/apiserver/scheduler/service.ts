@@ -6,6 +6,7 @@ import {
   nodeKind,
   persistentVolumeClaimKind,
   persistentVolumeKind,
+  podDisruptionBudgetKind,
   podKind,
   StatusError,
   storageClassKind,
@@ -101,7 +102,8 @@ class SchedulerRun {
     };
     this.#lookups = createLookups(registry, `node.${taintDomain}/unschedulable`, chosen, options.log);
     this.#volumes = new VolumeBinder(options, this.#lookups.volumes);
-    this.#scheduler = new Scheduler({ lookups: this.#lookups, name, budgets: () => [], clock });
+    const budgets = new ParsedObjects(registry, podDisruptionBudgetKind, options.log);
+    this.#scheduler = new Scheduler({ lookups: this.#lookups, name, budgets: () => budgets.list(''), clock });
     this.#events = createEventRecorder(options);
     this.#writer = new PodWriter(options, this.#events, name);
     this.#disrupt = createPodDisruptor(options, disruption);

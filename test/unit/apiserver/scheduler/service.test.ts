@@ -8,6 +8,7 @@ import {
   leaseKind,
   namespaceKind,
   nodeKind,
+  podDisruptionBudgetKind,
   podKind,
 } from '../../../../src/api/index.ts';
 import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
@@ -67,7 +68,7 @@ async function prepare() {
       pods.create(
         'ns',
         {
-          metadata: { name },
+          metadata: { name, labels: { app: name } },
           spec: {
             containers: [{ name: 'main', image: 'image', resources: { requests: { cpu } } }],
             ...spec,
@@ -138,11 +139,33 @@ describe('a pod without a node', () => {
     await waitFor('its node', () => lab.nodeOf('low') === 'one');
     await lab.makePod('high', '1', { priority: 10 });
     await waitFor('its victim to end', () => lab.pod('low').metadata?.deletionTimestamp !== undefined);
-    assert.equal(lab.pod('high').status?.nominatedNodeName, 'one');
+    await waitFor('its nomination', () => lab.pod('high').status?.nominatedNodeName === 'one');
     const reason = lab.pod('low').status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
     assert.equal(reason?.reason, 'PreemptionByScheduler');
     await lab.remove('low');
     await waitFor('its node', () => lab.nodeOf('high') === 'one');
+  });
+
+  test('spares those of a budget that allows no disruption', async () => {
+    await using lab = await prepare();
+    await lab.registry.of(podDisruptionBudgetKind).create(
+      'ns',
+      {
+        metadata: { name: 'budget' },
+        spec: { minAvailable: 1, selector: { matchLabels: { app: 'kept' } } },
+      },
+      context,
+    );
+    await lab.makeNode('one');
+    await lab.start();
+    await lab.makePod('kept', '2');
+    await waitFor('its node', () => lab.nodeOf('kept') === 'one');
+    await lab.makeNode('two');
+    await lab.makePod('free', '2', { priority: 5 });
+    await waitFor('its node', () => lab.nodeOf('free') === 'two');
+    await lab.makePod('high', '1', { priority: 10 });
+    await waitFor('its victim to end', () => lab.pod('free').metadata?.deletionTimestamp !== undefined);
+    assert.equal(lab.pod('kept').metadata?.deletionTimestamp, undefined);
   });
 
   test('of another scheduler, or held back by a gate, is left alone', async () => {
