@@ -16,6 +16,9 @@ const usage = `usage: node scripts/run-tests.ts [--root DIR] [--timeout SECONDS]
                       a checkout that has run no tests yet begins with the longest files
 `;
 
+/** A day: a timer that is set to more than 24 of them goes off at once. */
+const maxSeconds = 86_400;
+
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: {
@@ -30,7 +33,8 @@ async function main(): Promise<number> {
   const seconds = values.timeout === undefined ? undefined : Number(values.timeout);
   if (unknown.length > 0) throw new TypeError(`unknown: ${unknown.join(' ')}`);
   if (positionals.length === 0) throw new TypeError('nothing to run');
-  if (seconds !== undefined && !(seconds > 0)) throw new TypeError(`not a time: ${values.timeout}`);
+  if (seconds !== undefined && !(seconds > 0 && seconds <= maxSeconds))
+    throw new TypeError(`not a time: ${values.timeout}`);
   const timeoutMs = seconds === undefined ? undefined : seconds * 1000;
   const parallel = values.parallel === undefined ? undefined : Number(values.parallel);
   if (parallel !== undefined && !(Number.isInteger(parallel) && parallel > 0))

@@ -158,4 +158,15 @@ test('a', () => { const child = spawn('sleep', ['1000'], { detached: true, stdio
     assert.match(unknown.stderr, /unknown: unti\nusage: /);
     assert.deepEqual([unknown.code, nothing.code], [2, 2]);
   });
+
+  test('a time that no timer can wait is an error of usage: it would be over at once', async () => {
+    for (const timeoutSeconds of [Number.POSITIVE_INFINITY, 3e6, 0, Number.NaN]) {
+      const { code, stderr } = await runOver(
+        { 'unit/a.test.ts': `test('a', () => {});` },
+        { timeoutSeconds },
+      );
+      assert.equal(code, 2);
+      assert.match(stderr, /^not a time: /);
+    }
+  });
 });
