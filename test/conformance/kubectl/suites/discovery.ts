@@ -79,7 +79,11 @@ export function discoverySuite(open: OpenShell, { minor }: Release): void {
       test('get all finds what is in the category', async () => {
         await using shell = await open();
         const category = linesOf(await shell.ok('api-resources --categories=all -o name'));
-        assert.deepEqual(category, ['pods', 'services']);
+        assert.deepEqual(category, [
+          ...['pods', 'replicationcontrollers', 'services'],
+          ...['daemonsets.apps', 'deployments.apps', 'replicasets.apps', 'statefulsets.apps'],
+          ...['horizontalpodautoscalers.autoscaling', 'cronjobs.batch', 'jobs.batch'],
+        ]);
       });
     }
   });
