@@ -137,9 +137,9 @@ describe('nodeward storage migrate from the etcd of a kube-apiserver', { timeout
         /secrets\/default\/hidden in etcd cannot be moved: it is encrypted/,
       ],
       [
-        'deployments/default/d',
+        'leasecandidates/default/d',
         Buffer.from('k8s\0\x0a\x00'),
-        /deployments\/default\/d in etcd cannot be moved: .*not served here/,
+        /leasecandidates\/default\/d in etcd cannot be moved: .*not served here/,
       ],
     ] as const) {
       const before = await raw.put([`${prefix}/${key}`, value]);

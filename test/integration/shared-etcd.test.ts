@@ -125,9 +125,9 @@ describe('a namespace in deletion', { timeout: 60_000 }, () => {
     await world.create(namespaceKind, '', { metadata: { name: 'lk' } });
     await world.create(secretKind, 'lk', secret('gold', 'lk'));
     const keys = [
-      'deployments/lk/d',
-      'services/endpoints/lk/s',
-      'services/endpoints/lk/t',
+      'leasecandidates/lk/d',
+      'example.com/gadgets/lk/s',
+      'example.com/gadgets/lk/t',
       'example.com/widgets/lk/w',
     ];
     const full = keys.map((key) => `${world.prefix}/${key}`);
@@ -141,11 +141,11 @@ describe('a namespace in deletion', { timeout: 60_000 }, () => {
       `${folder} has ${count} resource instances of a kind that is not served here`;
     assert.equal(
       found.message,
-      `Some resources are remaining: ${of('deployments', 1)}, ${of('example.com/widgets', 1)}, ${of('services/endpoints', 2)}`,
+      `Some resources are remaining: ${of('example.com/gadgets', 2)}, ${of('example.com/widgets', 1)}, ${of('leasecandidates', 1)}`,
     );
     assert.ok(!(await world.exists(secretKind, 'lk', 'gold')), 'what is served is deleted');
     await world.raw.remove(...full.slice(1));
-    await waitFor('the rest', async () => /: deployments has 1 [^,]*$/.test(remaining()?.message ?? ''));
+    await waitFor('the rest', async () => /: leasecandidates has 1 [^,]*$/.test(remaining()?.message ?? ''));
     await world.raw.remove(...full.slice(0, 1));
     await waitFor('its end', async () => !(await world.exists(namespaceKind, '', 'lk')));
   });
@@ -153,7 +153,7 @@ describe('a namespace in deletion', { timeout: 60_000 }, () => {
   test('keeps what another controller has reported of the kinds that only that one serves', async () => {
     await using world = await opened();
     const namespaces = world.registry.of(namespaceKind);
-    const key = `${world.prefix}/deployments/lk/d`;
+    const key = `${world.prefix}/leasecandidates/lk/d`;
     await world.create(namespaceKind, '', { metadata: { name: 'lk' } });
     await world.raw.put([key, '{}']);
     await world.delete(namespaceKind, '', 'lk');
@@ -161,7 +161,7 @@ describe('a namespace in deletion', { timeout: 60_000 }, () => {
       type: 'NamespaceContentRemaining',
       status: 'True',
       reason: 'SomeResourcesRemain',
-      message: 'Some resources are remaining: deployments.apps has 1 resource instances',
+      message: 'Some resources are remaining: leasecandidates.coordination.k8s.io has 1 resource instances',
       lastTransitionTime: '2026-01-02T03:04:05Z',
     };
     await world.change(namespaces, 'lk', (namespace) => ({

@@ -58,7 +58,8 @@ export class PodGroups {
     asked: readonly PodAsked[],
     { awaitRates = false }: ReadOptions = {},
   ): Promise<ReadonlyMap<string, PodGroupUsage>> {
-    if (awaitRates && (await this.#sampleNew(asked))) await this.#options.clock.sleep(minSpanMs);
+    // a sleep may end a fraction of a millisecond early
+    if (awaitRates && (await this.#sampleNew(asked))) await this.#options.clock.sleep(minSpanMs + 1);
     const yielder = new EventLoopYielder();
     const usages = new Map<string, PodGroupUsage>();
     for (const pod of asked) {
