@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Release } from '../release.ts';
 import type { Row } from '../served.ts';
-import { measured, reviews, stored } from '../served.ts';
+import { measured, reviews, storedForOthers, stored as storedWithSample } from '../served.ts';
 import type { OpenShell } from '../shell.ts';
 import { columnsOf, linesOf } from '../tables.ts';
 
@@ -13,6 +13,7 @@ function parseRow(line: string): Row {
   return [cells[0] ?? '', apiVersion, namespaced === 'true', kind];
 }
 
+const stored = [...storedWithSample, ...storedForOthers];
 const names = (rows: readonly Row[]): string[] => rows.map(([name]) => name).sort();
 
 export function discoverySuite(open: OpenShell, { minor }: Release): void {
