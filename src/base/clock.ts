@@ -5,7 +5,8 @@ export interface Clock {
   /** Monotonic milliseconds since an arbitrary start; never goes back. For all intervals and timeouts. */
   monotonicMs(): number;
   /**
-   * Resolves after `ms` of monotonic time, however long (weeks too), or at once when `signal` aborts; it never rejects.
+   * Resolves after `ms` of monotonic time, never earlier, however long (weeks too), or at once when `signal` aborts; it never
+   * rejects.
    * A wait of zero, a negative one or NaN ends at once.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -23,7 +24,8 @@ export const systemClock: Clock = {
     do {
       await waitOnce(remainingMs > 0 ? Math.min(remainingMs, maxTimerMs) : 0, signal);
       remainingMs = endMs - performance.now();
-    } while (remainingMs >= 1 && !signal?.aborted);
+      // a timer may fire a fraction of a millisecond early
+    } while (remainingMs > 0 && !signal?.aborted);
   },
 };
 

@@ -58,8 +58,7 @@ export class PodGroups {
     asked: readonly PodAsked[],
     { awaitRates = false }: ReadOptions = {},
   ): Promise<ReadonlyMap<string, PodGroupUsage>> {
-    // a sleep may end a fraction of a millisecond early
-    if (awaitRates && (await this.#sampleNew(asked))) await this.#options.clock.sleep(minSpanMs + 1);
+    if (awaitRates && (await this.#sampleNew(asked))) await this.#options.clock.sleep(minSpanMs);
     const yielder = new EventLoopYielder();
     const usages = new Map<string, PodGroupUsage>();
     for (const pod of asked) {

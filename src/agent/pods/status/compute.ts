@@ -5,7 +5,7 @@ import { conditionsOf } from './conditions.ts';
 import { containerStatusOf } from './container-status.ts';
 import { withEnds } from './ended.ts';
 import type { Phase } from './phase.ts';
-import { phaseOf } from './phase.ts';
+import { hasRun, phaseOf } from './phase.ts';
 import type { ContainerStatus, TypedContainer } from './pod-parts.ts';
 import { ephemeralContainersOf, initContainersOf, isTerminal, regularContainersOf } from './pod-parts.ts';
 import type { PodStatus, StatusInput } from './types.ts';
@@ -25,7 +25,8 @@ export function computeStatus(input: StatusInput): PodStatus {
   const isOver = (plan.stage === 'terminating' || plan.stage === 'ended') && !mayRun(input);
   const isRefused = record.termination?.cause === 'failed' && !record.isAdmitted && view === undefined;
   const found = isRefused ? keptStatuses(input) : statusesOf(input);
-  const statuses = isOver && !isRefused && origin === 'api' ? { ...found, ...withEnds(pod, found) } : found;
+  const hasEnded = isRefused ? allOf(found).some(hasRun) : isOver && origin === 'api';
+  const statuses = hasEnded ? { ...found, ...withEnds(pod, found) } : found;
   const { phase, reason, message } = decidePhase(input, found, isOver);
   const all = [...statuses.init, ...statuses.regular];
   const conditions = conditionsOf({
@@ -93,7 +94,7 @@ function sortByName(statuses: readonly ContainerStatus[]): ContainerStatus[] {
   return statuses.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A pod that was refused never had a container. */
+/** A pod that was refused has no container; it may have had some that the agent and the runtime have forgotten. */
 function keptStatuses({ before }: StatusInput): Statuses {
   return {
     init: before?.initContainerStatuses ?? [],

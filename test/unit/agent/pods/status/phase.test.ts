@@ -312,4 +312,21 @@ describe('reason and message of a pod', () => {
     });
     assert.equal(status.containerStatuses, undefined);
   });
+
+  test('a pod that ran, was forgotten and is refused has containers that have ended', () => {
+    const spec = { containers: [container('c'), container('d')] };
+    const before = statusOf({ spec, containers: [running('c'), exited('d', 0)] });
+    assert.ok(before.containerStatuses?.[0]?.state?.running);
+    const record = {
+      isAdmitted: false,
+      termination: { cause: 'failed', graceSeconds: 0, sinceMs: 0 },
+    } as const;
+    for (const origin of ['api', 'file'] as const) {
+      const status = statusOf({ spec, record, stage: 'ended', before, sandbox: 'none', more: { origin } });
+      assert.deepEqual(
+        status.containerStatuses?.map(({ state }) => state?.terminated?.reason),
+        ['ContainerStatusUnknown', 'Completed'],
+      );
+    }
+  });
 });
