@@ -41,8 +41,19 @@ for (const name of stopSignals) {
 }
 // by default Node.js would open a debugger for every user of the machine on SIGUSR1, and exit at once on SIGUSR2
 for (const name of ['SIGUSR1', 'SIGUSR2'] as const) process.on(name, () => undefined);
-process.stdout.on('error', () => undefined); // the reader of the output may exit first
+process.stdout.on('error', noteLostOutput);
 process.stderr.on('error', () => undefined);
+
+/** What a command prints is its result: one that cannot be written is a failure. Servers print a log only. */
+function noteLostOutput(error: NodeJS.ErrnoException): void {
+  const isServer = process.argv[2] === 'agent' || process.argv[2] === 'apiserver';
+  if (isServer || error.code === 'EPIPE') return; // the reader of the output may exit first
+  process.stdout.off('error', noteLostOutput).on('error', () => undefined);
+  process.stderr.write(`nodeward: the output could not be written: ${error.message}\n`);
+  process.on('exit', (code) => {
+    if (code === 0) process.exitCode = 1;
+  });
+}
 
 /** For ps and the journal; process.title would replace the command line, by which processes are recognised. */
 function nameProcess(name: string): void {
