@@ -60,7 +60,7 @@ const layersOf: Readonly<Record<string, Layers>> = {
     ['http', 'metrics-api'],
     ['access-answers', 'audit', 'handlers', 'node-proxy'],
     ['web-streams'],
-    ['scheduler'],
+    ['scheduler', 'workloads'],
     ['controllers', 'reviews'],
     ['authz'],
     ['registry'],

@@ -17,6 +17,7 @@ export * from './kinds/index.ts';
 export {
   checkLabelValue,
   checkName,
+  checkNamePrefix,
   checkpointIdPattern,
   checkQualifiedName,
   isCheckpointId,

@@ -72,6 +72,7 @@ function toApiServerOptions(flags: Flags, context: CommandContext): ApiServerOpt
     audit: readAuditFlags(flags),
     serviceRanges: readServiceFlags(flags),
     scheduler: readSchedulerFlags(flags),
+    workloadControllers: flags.workloadControllers,
     nodeLifecycle: readNodeLifecycleFlags(flags),
     featureGates: resolveGates(flags.featureGates ?? {}),
     clock: systemClock,

@@ -27,6 +27,7 @@ import type { Registry } from '../registry/index.ts';
 import { scheduler } from '../scheduler/index.ts';
 import { listServerNames, serverLease } from '../server-leases/index.ts';
 import type { CachedStore } from '../storage/index.ts';
+import { workloadControllers } from '../workloads/index.ts';
 import type { ApiServerOptions } from './options.ts';
 
 interface Parts {
@@ -80,6 +81,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     volumeProtection(controller),
     ephemeralVolumes(controller),
     eventExpiry({ ...controller, ttlMs: eventTtlMs }),
+    ...((options.workloadControllers ?? true) ? workloadControllers(controller) : []),
     ...(placing === undefined ? [] : [scheduler(controller, placing)]),
   ];
 }

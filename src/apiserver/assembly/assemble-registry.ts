@@ -40,7 +40,7 @@ export async function assembleRegistry(
     registry: () => registry,
   });
   const gates = options.featureGates ?? resolveGates({});
-  const idle = idleKindAdvice(() => registry, clock);
+  const idle = idleKindAdvice(() => registry, clock, options.workloadControllers ?? true);
   const registry: Registry = createRegistry({
     kinds: gates.ResourceMetricsAPI ? [...servedKinds, ...measuredKinds] : servedKinds,
     storage,

@@ -1,6 +1,8 @@
 import { leaseKind } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
+import { isLeaseHeld } from '../controllers/index.ts';
 import type { Advice, Registry } from '../registry/index.ts';
+import { controllerManagerLease } from '../workloads/index.ts';
 
 /** Kinds that are stored for kube-controller-manager: by resource, how one of them is called. */
 const forControllers: Readonly<Record<string, string>> = {
@@ -14,6 +16,9 @@ const forControllers: Readonly<Record<string, string>> = {
   statefulsets: 'a StatefulSet',
 };
 
+/** Those of them that the workload controllers act on, where these are on. */
+const actedOn: ReadonlySet<string> = new Set();
+
 /** Kinds that restrict what clients may do, which nothing here enforces. */
 const notEnforced: Readonly<Record<string, string>> = {
   limitranges: 'LimitRanges',
@@ -22,26 +27,26 @@ const notEnforced: Readonly<Record<string, string>> = {
 };
 
 /** Says of objects that nothing acts on that it is so: nobody should wait for pods that no one makes. */
-export function idleKindAdvice(registry: () => Registry, clock: Pick<Clock, 'now'>): Advice {
+export function idleKindAdvice(
+  registry: () => Registry,
+  clock: Pick<Clock, 'now'>,
+  areWorkloadsOn: boolean,
+): Advice {
   return (resource) => {
     const restriction = notEnforced[resource];
     if (restriction !== undefined) return [`nothing in nodeward enforces ${restriction}`];
     const object = forControllers[resource];
-    if (object === undefined || isControllerManagerAtWork(registry(), clock.now())) return [];
-    return [
-      `nothing acts on ${object}: no kube-controller-manager is at work, and nodeward has no controller for it`,
-    ];
+    const isOwn = actedOn.has(resource);
+    if (object === undefined || (isOwn && areWorkloadsOn)) return [];
+    if (isControllerManagerAtWork(registry(), clock.now())) return [];
+    const own = isOwn ? "nodeward's own is switched off" : 'nodeward has no controller for it';
+    return [`nothing acts on ${object}: no kube-controller-manager is at work, and ${own}`];
   };
 }
 
 /** Whether one renews its Lease. */
 function isControllerManagerAtWork(registry: Registry, nowMs: number): boolean {
   const leases = registry.of(leaseKind);
-  const stored = leases.storage.get(`${leases.prefix('kube-system')}kube-controller-manager`);
-  const {
-    holderIdentity,
-    renewTime = '',
-    leaseDurationSeconds = 0,
-  } = (stored && leases.encoding.read(stored).spec) ?? {};
-  return Boolean(holderIdentity) && Date.parse(renewTime) + leaseDurationSeconds * 1000 > nowMs;
+  const stored = leases.storage.get(leases.prefix('kube-system') + controllerManagerLease);
+  return isLeaseHeld(stored && leases.encoding.read(stored).spec, nowMs);
 }

@@ -35,6 +35,8 @@ export interface ApiServerOptions {
   serviceRanges?: ServiceRanges;
   /** How pods are given nodes; default: they are not. */
   scheduler?: SchedulerSettings | undefined;
+  /** Whether pods are made of Deployments and their like; default true. */
+  workloadControllers?: boolean;
   /** How nodes are watched over. */
   nodeLifecycle?: NodeLifecycleSettings;
   /** Whether the controllers run in one server only, of several on one store. Default: with etcd. */

@@ -1,7 +1,6 @@
-import type { Lease, Node, Pod } from '../../api/index.ts';
+import type { Node, Pod } from '../../api/index.ts';
 import {
   csiNodeKind,
-  leaseKind,
   namespaceKind,
   nodeKind,
   persistentVolumeClaimKind,
@@ -14,13 +13,19 @@ import {
 import type { Service } from '../../base/index.ts';
 import { createWaker, describeError, EventLoopYielder } from '../../base/index.ts';
 import type { ControllerOptions } from '../controllers/index.ts';
-import { createEventRecorder, createPodDisruptor, WorkQueue } from '../controllers/index.ts';
+import {
+  createEventRecorder,
+  createPodDisruptor,
+  ParsedObjects,
+  StandBy,
+  WorkQueue,
+} from '../controllers/index.ts';
 import type { Resource } from '../registry/index.ts';
 import type { Stored } from '../storage/index.ts';
 import type { ClusterLookups } from './cluster/cluster-state.ts';
 import type { PodFacts } from './cluster/pod-facts.ts';
 import { preemptedReason } from './cluster/pod-facts.ts';
-import { createLookups, ParsedObjects } from './lookups.ts';
+import { createLookups, schedulerReader } from './lookups.ts';
 import { PodWriter } from './pod-writer.ts';
 import type { Assignment, Decision, Failure } from './scheduler.ts';
 import { Scheduler } from './scheduler.ts';
@@ -35,6 +40,9 @@ export interface SchedulerSettings {
 }
 
 const defaultName = 'default-scheduler';
+
+/** The scheduler of the reference places the pods of the same name. */
+const roles = { lease: 'kube-scheduler', other: 'another scheduler', own: 'this one' };
 
 /** Gives pods nodes: those that have none, name this scheduler and are not held back by gates. */
 export function scheduler(options: ControllerOptions, settings: SchedulerSettings = {}): Service {
@@ -62,9 +70,6 @@ const writesAtOnce = { bindings: 32, reports: 8, preemptions: 4, volumes: 200 };
  * the last time took: however many wait, placing takes no more than a quarter of a processor because of them.
  */
 const retryPace = { minMs: 50, factor: 3 };
-
-/** Between two looks whether another scheduler of the same name is still at work. */
-const standBackMs = 2000;
 
 /** One run of the service; the next has a new one. */
 class SchedulerRun {
@@ -102,7 +107,7 @@ class SchedulerRun {
     };
     this.#lookups = createLookups(registry, `node.${taintDomain}/unschedulable`, chosen, options.log);
     this.#volumes = new VolumeBinder(options, this.#lookups.volumes);
-    const budgets = new ParsedObjects(registry, podDisruptionBudgetKind, options.log);
+    const budgets = new ParsedObjects(registry, podDisruptionBudgetKind, options.log, schedulerReader);
     this.#scheduler = new Scheduler({ lookups: this.#lookups, name, budgets: () => budgets.list(''), clock });
     this.#events = createEventRecorder(options);
     this.#writer = new PodWriter(options, this.#events, name);
@@ -212,13 +217,10 @@ class SchedulerRun {
 
   async #decideWhileNeeded(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const standby = new StandBy(this.#options, this.#name);
+    const standBy = this.#name === defaultName ? new StandBy(this.#options, roles) : undefined;
     let nextRetryMs = 0;
     while (!signal.aborted) {
-      if (standby.isOtherAtWork()) {
-        await clock.sleep(standBackMs, signal);
-        continue;
-      }
+      await standBy?.untilFree(signal);
       this.#waker.forget();
       await this.#decideAll(signal);
       const beganMs = clock.monotonicMs();
@@ -360,33 +362,3 @@ class SchedulerRun {
 
 const endAttempts = 5;
 const maxIdleMs = 300_000;
-
-/** Whether the reference's scheduler is at work: it holds its Lease. Then this one, of the same name, stands back. */
-class StandBy {
-  readonly #options: ControllerOptions;
-  readonly #leases: ParsedObjects<Lease> | undefined;
-  #isBack = false;
-
-  constructor(options: ControllerOptions, name: string) {
-    this.#options = options;
-    this.#leases =
-      name === defaultName ? new ParsedObjects(options.registry, leaseKind, options.log) : undefined;
-  }
-
-  isOtherAtWork(): boolean {
-    const { clock, log } = this.#options;
-    const {
-      holderIdentity = '',
-      renewTime = '',
-      leaseDurationSeconds = 0,
-    } = this.#leases?.find('kube-system', 'kube-scheduler')?.spec ?? {};
-    const isHeld = holderIdentity !== '' && Date.parse(renewTime) + leaseDurationSeconds * 1000 > clock.now();
-    if (isHeld !== this.#isBack) {
-      this.#isBack = isHeld;
-      const lease = 'the Lease kube-system/kube-scheduler';
-      if (isHeld) log.info({ holderIdentity }, `another scheduler holds ${lease}: this one stands back`);
-      else log.info(`nobody renews ${lease} any more: this scheduler places pods again`);
-    }
-    return isHeld;
-  }
-}

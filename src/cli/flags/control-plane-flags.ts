@@ -24,6 +24,8 @@ import {
   parseTimeToLive,
   wholeNumberParser,
 } from './values.ts';
+import type { WorkloadFlags } from './workload-flags.ts';
+import { workloadOptions } from './workload-flags.ts';
 
 /** The flags of a control plane, without those of other programs too (root dir, feature gates, log). */
 export type ControlPlaneFlags = ServingFlags &
@@ -33,6 +35,7 @@ export type ControlPlaneFlags = ServingFlags &
   AuditFlags &
   ServiceFlags &
   SchedulerFlags &
+  WorkloadFlags &
   NodeLifecycleFlags;
 
 /** For a control plane that runs by itself, and for one that an agent starts. */
@@ -44,6 +47,7 @@ export const controlPlaneOptions = () => [
   ...auditOptions(),
   ...serviceOptions(),
   ...schedulerOptions(),
+  ...workloadOptions(),
   ...nodeLifecycleOptions(),
 ];
 

@@ -2,7 +2,9 @@ import type { Event } from '../../api/index.ts';
 
 /** What an Event is about. */
 export interface Subject {
-  readonly kind: 'Node' | 'PersistentVolumeClaim' | 'Pod';
+  /** Default `v1`. */
+  readonly apiVersion?: string;
+  readonly kind: string;
   /** Empty for an object of the cluster; its Events stand in `default`. */
   readonly namespace: string;
   readonly name: string;

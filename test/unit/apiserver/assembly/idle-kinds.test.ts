@@ -9,7 +9,7 @@ import { createCache, openStore } from '../../../../src/apiserver/storage/index.
 import { systemClock } from '../../../../src/base/index.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
 
-test('a Deployment is warned of while no controller manager renews its Lease, a quota always, a pod never', async () => {
+test('a HorizontalPodAutoscaler is warned of while no controller manager renews its Lease, a quota always, a pod never', async () => {
   const clock = systemClock;
   const storage = await createCache(await openStore({ kind: 'memory', clock }), {
     clock,
@@ -19,17 +19,17 @@ test('a Deployment is warned of while no controller manager renews its Lease, a 
   const context = { user: controlPlaneUser, dryRun: false };
   await registry.of(namespaceKind).create('', { metadata: { name: 'kube-system' } }, context);
   let nowMs = Date.now();
-  const advice = idleKindAdvice(() => registry, { now: () => nowMs });
+  const advice = idleKindAdvice(() => registry, { now: () => nowMs }, true);
   const told = (resource: string) => advice(resource, {}).join();
-  const idle = /^nothing acts on a Deployment: no kube-controller-manager is at work/;
-  assert.match(told('deployments'), idle);
+  const idle = /^nothing acts on a HorizontalPodAutoscaler: no kube-controller-manager is at work/;
+  assert.match(told('horizontalpodautoscalers'), idle);
   assert.equal(told('resourcequotas'), 'nothing in nodeward enforces ResourceQuotas');
   assert.equal(told('pods'), '');
   const spec = { holderIdentity: 'theirs', leaseDurationSeconds: 15, renewTime: formatMicroTime(nowMs) };
   const lease = { metadata: { name: 'kube-controller-manager' }, spec };
   await registry.of(leaseKind).create('kube-system', lease, context);
-  assert.equal(told('deployments'), '');
+  assert.equal(told('horizontalpodautoscalers'), '');
   nowMs += 16_000;
-  assert.match(told('deployments'), idle);
+  assert.match(told('horizontalpodautoscalers'), idle);
   await storage.close();
 });

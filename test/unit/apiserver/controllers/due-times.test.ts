@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { DueTimes } from '../../../../../src/apiserver/controllers/node-lifecycle/due-times.ts';
+import { DueTimes } from '../../../../src/apiserver/controllers/due-times.ts';
 
 test('each key comes once, at its last time, never early and less than a second late', () => {
   const action = fc.oneof(

@@ -1,0 +1,25 @@
+import { podKind } from '../../api/index.ts';
+import type { Service } from '../../base/index.ts';
+import type { ControllerOptions } from '../controllers/index.ts';
+import { StandBy } from '../controllers/index.ts';
+import { OwnedObjects } from './owned-objects.ts';
+import type { WorkloadOptions } from './workload-controller.ts';
+
+/** The Lease of the reference's controller manager, which does the same. */
+export const controllerManagerLease = 'kube-controller-manager';
+
+/** What makes pods of the kinds of workloads, each as a service. */
+export function workloadControllers(options: ControllerOptions): readonly Service[] {
+  const workloads: WorkloadOptions = {
+    ...options,
+    standBy: new StandBy(options, {
+      lease: controllerManagerLease,
+      other: 'a kube-controller-manager',
+      own: 'what makes pods of workloads here',
+    }),
+    pods: new OwnedObjects(options, podKind),
+  };
+  return controllers.map((create) => create(workloads));
+}
+
+const controllers: readonly ((options: WorkloadOptions) => Service)[] = [];
