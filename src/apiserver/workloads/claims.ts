@@ -1,18 +1,16 @@
 import type { ApiObject, Kind, ObjectMeta, ObjectSelector, OwnerReference } from '../../api/index.ts';
-import { apiVersionOf, StatusError, selectsLabels } from '../../api/index.ts';
-import { controlPlaneUser } from '../authn/index.ts';
+import { apiVersionOf, selectsLabels } from '../../api/index.ts';
 import { findReadable } from '../controllers/index.ts';
 import type { Resource } from '../registry/index.ts';
 import { confirm } from '../registry/index.ts';
 import type { OwnedObjects } from './owned-objects.ts';
 import { controllerOf } from './owned-objects.ts';
+import { context, ifThere } from './pod-control.ts';
 
 /*
  * Who belongs to whom: what a workload controls and its selector selects is its own. What it controls and its selector
  * does not select any more is released; what nobody controls and it selects is adopted. What others control is theirs.
  */
-
-const context = { user: controlPlaneUser, dryRun: false };
 
 export interface Claims<T> {
   readonly owned: readonly T[];
@@ -41,17 +39,19 @@ export function decideClaims<T extends ApiObject>(
 
 /**
  * Adopts and releases, and returns what the owner has then, in its newest state. `owner` is of the resource `owners`. Nothing
- * is adopted unless the newest state of the owner is not being deleted. Throws what refuses a write.
+ * is adopted when the newest state of the owner is being deleted, or what `isAdoptable` says no to. Throws what refuses a write.
  */
 export async function claimObjects<O extends ApiObject, T extends ApiObject>(
   owners: Resource<O>,
   owner: O,
   selector: ObjectSelector | undefined,
   objects: OwnedObjects<T>,
+  isAdoptable: (object: T) => boolean = () => true,
 ): Promise<readonly T[]> {
   const { uid = '', namespace = '' } = owner.metadata ?? {};
   const current = () => decideClaims(owner, selector, objects.ownedBy(uid), objects.orphansIn(namespace));
-  const { adopt, release } = current();
+  const { adopt: orphans, release } = current();
+  const adopt = orphans.filter(isAdoptable);
   for (const each of release) await changeOwners(objects.resource, each, (owners) => without(owners, uid));
   if (adopt.length > 0 && (await mayAdopt(owners, owner))) {
     const reference = controllerReference(owners.kind, owners.groupSuffix, owner);
@@ -96,11 +96,7 @@ async function changeOwners<T extends ApiObject>(
     const next = change(ownerReferences ?? []);
     return next.length === 0 ? rest : { ...rest, ownerReferences: [...next] };
   };
-  try {
-    await resource.changeMetadata({ namespace, name }, uid, make, context);
-  } catch (error) {
-    if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
-  }
+  await ifThere(resource.changeMetadata({ namespace, name }, uid, make, context));
 }
 
 const without = (owners: readonly OwnerReference[], uid: string) => owners.filter((each) => each.uid !== uid);

@@ -1,8 +1,9 @@
-import { podKind } from '../../api/index.ts';
+import { podKind, replicaSetKind } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import type { ControllerOptions } from '../controllers/index.ts';
 import { StandBy } from '../controllers/index.ts';
 import { OwnedObjects } from './owned-objects.ts';
+import { replicaSets, replicationControllers } from './replicas/index.ts';
 import type { WorkloadOptions } from './workload-controller.ts';
 
 /** The Lease of the reference's controller manager, which does the same. */
@@ -10,6 +11,7 @@ export const controllerManagerLease = 'kube-controller-manager';
 
 /** What makes pods of the kinds of workloads, each as a service. */
 export function workloadControllers(options: ControllerOptions): readonly Service[] {
+  const sets = new OwnedObjects(options, replicaSetKind);
   const workloads: WorkloadOptions = {
     ...options,
     standBy: new StandBy(options, {
@@ -19,7 +21,5 @@ export function workloadControllers(options: ControllerOptions): readonly Servic
     }),
     pods: new OwnedObjects(options, podKind),
   };
-  return controllers.map((create) => create(workloads));
+  return [replicaSets(workloads, sets), replicationControllers(workloads)];
 }
-
-const controllers: readonly ((options: WorkloadOptions) => Service)[] = [];

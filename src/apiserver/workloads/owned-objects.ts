@@ -37,6 +37,19 @@ export class OwnedObjects<T extends ApiObject> {
     return [...(this.#groups.get(orphansOf(namespace))?.values() ?? [])];
   }
 
+  /**
+   * Throws where an object in a namespace cannot be read and was not read before: it may belong to any workload, so that nothing
+   * is to be made in its place.
+   */
+  mustBeKnown(namespace: string): void {
+    const { storage } = this.resource;
+    const unknown = storage
+      .unreadable(this.resource.prefix(namespace))
+      .find(({ key }) => !this.#groupOf.has(key));
+    if (unknown !== undefined)
+      throw new Error(`nothing is made in place of ${unknown.key}, which is there and cannot be read`);
+  }
+
   /** The object of a state; undefined where it cannot be read. */
   read(stored: Stored): T | undefined {
     return this.#parsed.read(stored);

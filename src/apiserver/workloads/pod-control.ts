@@ -66,6 +66,15 @@ export function warning(reason: string, message: string): Happening {
   return { type: 'Warning', reason, message };
 }
 
+/** A write to something that may be gone by now, which is no failure. */
+export async function ifThere(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
+  }
+}
+
 /** Whether nothing can be made because the namespace is being deleted. */
 export function isNamespaceGoing(error: unknown): boolean {
   const causes = error instanceof StatusError ? (error.details?.causes ?? []) : [];
