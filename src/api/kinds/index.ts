@@ -194,6 +194,7 @@ export type {
   StatefulSetSpec,
   StatefulSetStatus,
 } from './workloads/apps-description.ts';
+export { isSameTemplate } from './workloads/causes.ts';
 export { controllerRevisionKind } from './workloads/controller-revision.ts';
 export type { PodTemplate, ReplicationController } from './workloads/core-description.ts';
 export { daemonSetKind } from './workloads/daemon-set.ts';

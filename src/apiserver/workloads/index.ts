@@ -2,6 +2,7 @@ import { podKind, replicaSetKind } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import type { ControllerOptions } from '../controllers/index.ts';
 import { StandBy } from '../controllers/index.ts';
+import { deployments } from './deployments/service.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { replicaSets, replicationControllers } from './replicas/index.ts';
 import type { WorkloadOptions } from './workload-controller.ts';
@@ -21,5 +22,5 @@ export function workloadControllers(options: ControllerOptions): readonly Servic
     }),
     pods: new OwnedObjects(options, podKind),
   };
-  return [replicaSets(workloads, sets), replicationControllers(workloads)];
+  return [deployments(workloads, sets), replicaSets(workloads, sets), replicationControllers(workloads)];
 }
