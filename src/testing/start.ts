@@ -40,6 +40,7 @@ export async function startApiServer(options: StartOptions = {}): Promise<TestAp
       wrapStore: (store) => faults.wrap(store),
       intercept: faults.intercept,
       http2: options.http2 ?? false,
+      scheduler: options.scheduler === false ? false : undefined,
     },
     stopping.signal,
     started.resolve,

@@ -16,6 +16,8 @@ export interface StartOptions {
   groupSuffix?: string;
   /** Features by name; others have their defaults. An unknown name is an error. */
   featureGates?: Readonly<Record<string, boolean>>;
+  /** Whether pods without a node are given one, or say why there is none; default true. Without it, no one writes to pods but clients. */
+  scheduler?: boolean;
   /** Whether clients are offered HTTP/2 beside HTTP/1.1; default false. */
   http2?: boolean;
   /** Default the system's. Certificates are valid from 2000 to 2099 by this clock. */

@@ -59,7 +59,14 @@ export function assembleControllers(options: ApiServerOptions, parts: Parts): re
 }
 
 function controllersOf(options: ApiServerOptions, parts: Parts): readonly Service[] {
-  const { clock, log, bindAddress, eventTtlMs, nodeLifecycle: settings = {}, scheduler: placing } = options;
+  const {
+    clock,
+    log,
+    bindAddress,
+    eventTtlMs,
+    nodeLifecycle: settings = {},
+    scheduler: placing = {},
+  } = options;
   const { registry, storage, signer, authorizer, tokens, ca, port } = parts;
   const controller = { registry, storage, clock, log };
   const controlPlaneNames = () => [...ownNames(bindAddress), ...listServerNames(registry)];
@@ -82,7 +89,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     ephemeralVolumes(controller),
     eventExpiry({ ...controller, ttlMs: eventTtlMs }),
     ...((options.workloadControllers ?? true) ? workloadControllers(controller) : []),
-    ...(placing === undefined ? [] : [scheduler(controller, placing)]),
+    ...(placing === false ? [] : [scheduler(controller, placing)]),
   ];
 }
 

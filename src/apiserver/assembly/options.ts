@@ -33,8 +33,8 @@ export interface ApiServerOptions {
   eventTtlMs?: number;
   /** The addresses and ports that services are given; default: those of the reference. */
   serviceRanges?: ServiceRanges;
-  /** How pods are given nodes; default: they are not. */
-  scheduler?: SchedulerSettings | undefined;
+  /** How pods are given nodes; false: they are not. Default: those that name `default-scheduler`. */
+  scheduler?: SchedulerSettings | false | undefined;
   /** Whether pods are made of Deployments and their like; default true. */
   workloadControllers?: boolean;
   /** How nodes are watched over. */

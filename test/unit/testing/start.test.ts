@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { isRecord } from '../../../src/api/index.ts';
 import { readKubeconfig } from '../../../src/client/index.ts';
 import { startApiServer } from '../../../src/testing/index.ts';
-import { temporaryFolder } from '../../support/index.ts';
+import { temporaryFolder, waitFor } from '../../support/index.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { configMaps, leases, named } from '../apiserver/support/index.ts';
 import { testerOf } from './tester.ts';
@@ -190,5 +190,47 @@ describe('a start that cannot be', () => {
       startApiServer({ storage: 'sqlite', folder: folder.path }),
       /remove it, and new ones/,
     );
+  });
+});
+
+describe('pods without a node', () => {
+  const pods = '/api/v1/namespaces/default/pods';
+  const pod = (name: string) => ({
+    ...named(name),
+    spec: { containers: [{ name: 'main', image: 'app:1' }] },
+  });
+  const reasonOf = (body: unknown) => {
+    const conditions = at(body, 'status', 'conditions');
+    return Array.isArray(conditions) ? at(conditions[0], 'message') : undefined;
+  };
+
+  test('are told that there is none, and get the one that comes', async () => {
+    await using server = await startApiServer();
+    const { request } = await server.client();
+    await request('POST', pods, pod('one'));
+    const noNodes = 'no nodes available to schedule pods';
+    await waitFor(
+      'it to be told',
+      async () => reasonOf((await request('GET', `${pods}/one`)).body) === noNodes,
+    );
+    const room = { allocatable: { cpu: '1', memory: '1Gi', pods: '9' } };
+    const ready = { conditions: [{ type: 'Ready', status: 'True' }] };
+    await request('POST', '/api/v1/nodes', { ...named('host'), status: { ...room, ...ready } });
+    await waitFor(
+      'its node',
+      async () => at((await request('GET', `${pods}/one`)).body, 'spec', 'nodeName') === 'host',
+    );
+  });
+
+  test('are left alone by a server without a scheduler', async () => {
+    await using server = await startApiServer({ scheduler: false });
+    const { request } = await server.client();
+    const made = await request('POST', pods, pod('one'));
+    await request('POST', '/api/v1/nodes', { ...named('host'), status: { allocatable: { pods: '9' } } });
+    await request('POST', '/api/v1/namespaces', named('later')); // another controller has answered to what came after it
+    const account = '/api/v1/namespaces/later/serviceaccounts/default';
+    await waitFor('its account', async () => (await request('GET', account)).code === 200);
+    const { body } = await request('GET', `${pods}/one`);
+    assert.equal(at(body, 'metadata', 'resourceVersion'), at(made.body, 'metadata', 'resourceVersion'));
   });
 });

@@ -7,7 +7,8 @@ import { startServer } from '../support/index.ts';
 let server: TestServer;
 let admin: ApiTester;
 before(async () => {
-  server = await startServer({ gates: { InPlacePodVerticalScaling: true } });
+  // the scheduler would report why pods wait, between a read and a write
+  server = await startServer({ gates: { InPlacePodVerticalScaling: true }, scheduler: false });
   ({ admin } = server);
 });
 after(async () => await server?.[Symbol.asyncDispose]());

@@ -85,7 +85,7 @@ describe('a pod with a RuntimeClass', () => {
 
   test('keeps what it got when the class goes', async () => {
     await makeClass('brief', { overhead: { podFixed: { cpu: '1' } } });
-    await admin.must('POST', pods, pod('kept', { runtimeClassName: 'brief' }));
+    await admin.must('POST', pods, pod('kept', { runtimeClassName: 'brief', schedulerName: 'nobody' }));
     await admin.must('DELETE', `${classes}/brief`);
     const kept = await admin.must('GET', `${pods}/kept`);
     const written = await admin.must('PUT', `${pods}/kept`, kept);

@@ -58,6 +58,8 @@ export interface StartOptions {
   audit?: ApiServerOptions['audit'];
   wrapStore?: OpenStorageOptions['wrapStore'];
   inFlight?: ApiServerOptions['inFlight'];
+  /** Default: as in production; false where a pod must not change between a read and a write of the test. */
+  scheduler?: ApiServerOptions['scheduler'];
 }
 
 const hourMs = 3600_000;
@@ -80,6 +82,7 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
       http2: options.http2 ?? false,
       wrapStore: options.wrapStore,
       inFlight: options.inFlight,
+      scheduler: options.scheduler,
       audit: options.audit,
       authorization: options.authorization,
       ...(options.authentication && { authentication: options.authentication }),
