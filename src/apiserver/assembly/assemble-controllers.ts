@@ -67,7 +67,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     nodeLifecycle: settings = {},
     scheduler: placing = {},
   } = options;
-  const { registry, storage, signer, authorizer, tokens, ca, port } = parts;
+  const { registry, storage, signer, authorizer, tokens, ca, port, metrics } = parts;
   const controller = { registry, storage, clock, log };
   const controlPlaneNames = () => [...ownNames(bindAddress), ...listServerNames(registry)];
   return [
@@ -89,7 +89,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     ephemeralVolumes(controller),
     eventExpiry({ ...controller, ttlMs: eventTtlMs }),
     ...((options.workloadControllers ?? true) ? workloadControllers(controller) : []),
-    ...(placing === false ? [] : [scheduler(controller, placing)]),
+    ...(placing === false ? [] : [scheduler({ ...controller, metrics }, placing)]),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { PendingPod } from './cluster/pod-facts.ts';
+import type { PendingCounts } from './metrics.ts';
 
 /** A pod that waits for a node. */
 export interface Waiting {
@@ -22,6 +23,8 @@ const backoff = { firstMs: 1000, maxMs: 10_000 };
 export class SchedulingQueue {
   readonly #all = new Map<string, Waiting>();
   readonly #ready = new Set<Waiting>();
+  /** Those that could not be bound, until they are ready again. */
+  readonly #postponed = new Set<Waiting>();
   /** Those that are ready in order, from `#head` on; and some that are not any more. */
   #order: Waiting[] = [];
   #head = 0;
@@ -30,8 +33,15 @@ export class SchedulingQueue {
     return this.#all.size;
   }
 
-  get hasReady(): boolean {
-    return this.#ready.size > 0;
+  /** How many are to be tried, how many wait after a failed binding, and how many for a change. */
+  get counts(): Omit<PendingCounts, 'gated'> {
+    const [active, backoff] = [this.#ready.size, this.#postponed.size];
+    return { active, backoff, unschedulable: this.#all.size - active - backoff };
+  }
+
+  /** Those that could not be bound and are not ready yet. */
+  get postponed(): Iterable<Waiting> {
+    return this.#postponed;
   }
 
   get(key: string): Waiting | undefined {
@@ -68,11 +78,14 @@ export class SchedulingQueue {
     if (waiting === undefined) return;
     this.#all.delete(key);
     this.#ready.delete(waiting);
+    this.#postponed.delete(waiting);
   }
 
   /** Does nothing for one that is ready. */
   makeReady(waiting: Waiting): void {
     if (this.#ready.has(waiting)) return;
+    this.#postponed.delete(waiting);
+    waiting.notBeforeMs = undefined;
     this.#ready.add(waiting);
     if (this.#order.length > 2 * this.#ready.size + minCompacted) this.#compact();
     this.#order.splice(this.#placeOf(waiting), 0, waiting);
@@ -81,6 +94,7 @@ export class SchedulingQueue {
   /** Lets one wait that could not be bound, longer each time. */
   postpone(waiting: Waiting, failures: number, nowMs: number): void {
     this.#ready.delete(waiting);
+    this.#postponed.add(waiting);
     waiting.failures = failures;
     waiting.notBeforeMs = nowMs + Math.min(backoff.maxMs, backoff.firstMs * 2 ** (failures - 1));
   }

@@ -8,6 +8,7 @@ import { readNode } from './cluster/node-state.ts';
 import type { PendingPod, PodFacts } from './cluster/pod-facts.ts';
 import { readPending, readPod } from './cluster/pod-facts.ts';
 import { describeRefusal, describeVerdicts, noNodes } from './describe.ts';
+import type { PendingCounts } from './metrics.ts';
 import { Nominations } from './nominations.ts';
 import type { Placement } from './place-pod.ts';
 import { placePod } from './place-pod.ts';
@@ -24,6 +25,8 @@ export interface Assignment {
   readonly node: string;
   /** How often it could not be bound before. */
   readonly failures: number;
+  /** When the try began; monotonic. */
+  readonly beganMs: number;
 }
 
 export interface Failure {
@@ -35,6 +38,8 @@ export interface Failure {
   readonly isNews: boolean;
   /** Who has to end for it. */
   readonly victims?: Victims;
+  /** When the try began; monotonic. */
+  readonly beganMs: number;
 }
 
 type FailureText = Pick<Failure, 'message' | 'nominatedNode' | 'victims'>;
@@ -59,6 +64,8 @@ export class Scheduler {
   readonly #cluster: ClusterState;
   readonly #queue = new SchedulingQueue();
   readonly #nominations = new Nominations();
+  /** The keys of its own pods that gates hold back. */
+  readonly #gated = new Set<string>();
   /** Pods that were given a node, which the API does not show yet: their node. */
   readonly #assumed = new Map<string, { readonly uid: string; readonly node: string }>();
   /** Pods that are to end for others, until they are gone, and for which, by uid. Their deletion is not seen at once. */
@@ -80,9 +87,9 @@ export class Scheduler {
     return this.#cluster;
   }
 
-  /** How many pods wait. */
-  get waiting(): number {
-    return this.#queue.size;
+  /** How many pods wait for a node. */
+  get pending(): PendingCounts {
+    return { ...this.#queue.counts, gated: this.#gated.size };
   }
 
   /** Whether something has changed since those that wait were made ready. */
@@ -122,9 +129,15 @@ export class Scheduler {
     }
     if (this.#assumed.get(key)?.uid === uid) return; // its binding is under way
     if (this.#cluster.nodeOf(key) !== undefined) this.podGone(key); // another one of this name was there
-    const isOwn = schedulerName === this.#options.name;
-    if (isOwn && deletionTimestamp === undefined && schedulingGates.length === 0) this.#enqueue(pod);
-    else this.#forget(key);
+    const isOwn = schedulerName === this.#options.name && deletionTimestamp === undefined;
+    const isGated = schedulingGates.length > 0;
+    if (isOwn && !isGated) {
+      this.#gated.delete(key);
+      this.#enqueue(pod);
+      return;
+    }
+    this.#forget(key);
+    if (isOwn) this.#gated.add(key);
   }
 
   #enqueue(pod: Pod): void {
@@ -146,6 +159,7 @@ export class Scheduler {
   }
 
   #forget(key: string): void {
+    this.#gated.delete(key);
     const waiting = this.#queue.get(key);
     if (waiting === undefined) return;
     this.#queue.delete(key);
@@ -183,10 +197,11 @@ export class Scheduler {
 
   /** Makes all ready that were tried before the last change; returns how many. */
   wakeWaiting(): number {
+    const candidates = this.isStale ? this.#queue.values() : this.#queue.postponed;
     this.#wokenAt = this.#generation;
     let count = 0;
     const nowMs = this.#options.clock.monotonicMs();
-    for (const waiting of this.#queue.values()) {
+    for (const waiting of candidates) {
       if (waiting.triedAt === this.#generation || (waiting.notBeforeMs ?? 0) > nowMs) continue;
       this.#queue.makeReady(waiting);
       count++;
@@ -197,7 +212,7 @@ export class Scheduler {
   /** When the next pod may be tried again whose binding failed; monotonic. */
   get nextBackoffMs(): number | undefined {
     let next: number | undefined;
-    for (const { notBeforeMs } of this.#queue.values()) {
+    for (const { notBeforeMs } of this.#queue.postponed) {
       if (notBeforeMs === undefined) continue;
       if (next === undefined || notBeforeMs < next) next = notBeforeMs;
     }
@@ -209,14 +224,14 @@ export class Scheduler {
     const waiting = this.#queue.next();
     if (waiting === undefined) return undefined;
     const { pod } = waiting;
+    const beganMs = this.#options.clock.monotonicMs();
     waiting.triedAt = this.#generation;
-    waiting.notBeforeMs = undefined;
     const failure = this.#recall(pod) ?? this.#tryToPlace(waiting);
-    if ('node' in failure) return failure;
+    if ('node' in failure) return { ...failure, beganMs };
     const said = reportedText(failure.message, failure.nominatedNode);
     const isNews = said !== waiting.reported;
     waiting.reported = said;
-    return { ...failure, pod, isNews };
+    return { ...failure, pod, isNews, beganMs };
   }
 
   /** What became of a pod like this one, if nothing has changed since. */
@@ -226,7 +241,7 @@ export class Scheduler {
     return isCurrent ? { message: known.message, nominatedNode: undefined } : undefined;
   }
 
-  #tryToPlace(waiting: Waiting): Assignment | FailureText {
+  #tryToPlace(waiting: Waiting): Omit<Assignment, 'beganMs'> | FailureText {
     const placement = this.#place(waiting.pod);
     return 'node' in placement
       ? this.#assume(waiting, placement.node.name)
@@ -244,7 +259,7 @@ export class Scheduler {
     return placement;
   }
 
-  #assume({ pod, failures }: Waiting, node: string): Assignment {
+  #assume({ pod, failures }: Waiting, node: string): Omit<Assignment, 'beganMs'> {
     this.#queue.delete(pod.key);
     this.#nominations.set(pod, undefined);
     this.#assumed.set(pod.key, { uid: pod.uid, node });

@@ -10,7 +10,7 @@ import {
   StatusError,
   storageClassKind,
 } from '../../api/index.ts';
-import type { Service } from '../../base/index.ts';
+import type { MetricsRegistry, Service } from '../../base/index.ts';
 import { createWaker, describeError, EventLoopYielder } from '../../base/index.ts';
 import type { ControllerOptions } from '../controllers/index.ts';
 import {
@@ -26,6 +26,8 @@ import type { ClusterLookups } from './cluster/cluster-state.ts';
 import type { PodFacts } from './cluster/pod-facts.ts';
 import { preemptedReason } from './cluster/pod-facts.ts';
 import { createLookups, schedulerReader } from './lookups.ts';
+import type { SchedulerMetrics } from './metrics.ts';
+import { createSchedulerMetrics } from './metrics.ts';
 import { PodWriter } from './pod-writer.ts';
 import type { Assignment, Decision, Failure } from './scheduler.ts';
 import { Scheduler } from './scheduler.ts';
@@ -45,7 +47,12 @@ const defaultName = 'default-scheduler';
 const roles = { lease: 'kube-scheduler', other: 'another scheduler', own: 'this one' };
 
 /** Gives pods nodes: those that have none, name this scheduler and are not held back by gates. */
-export function scheduler(options: ControllerOptions, settings: SchedulerSettings = {}): Service {
+export function scheduler(
+  { metrics: registry, ...controller }: ControllerOptions & { readonly metrics: MetricsRegistry },
+  settings: SchedulerSettings = {},
+): Service {
+  const metrics = createSchedulerMetrics(registry, settings.name ?? defaultName);
+  const options = { ...controller, metrics };
   return {
     name: 'scheduler',
     dependsOn: [],
@@ -55,6 +62,8 @@ export function scheduler(options: ControllerOptions, settings: SchedulerSetting
     },
   };
 }
+
+type RunOptions = ControllerOptions & { readonly metrics: SchedulerMetrics };
 
 /** In the reference's words. */
 const disruption = {
@@ -73,7 +82,7 @@ const retryPace = { minMs: 50, factor: 3 };
 
 /** One run of the service; the next has a new one. */
 class SchedulerRun {
-  readonly #options: ControllerOptions;
+  readonly #options: RunOptions;
   readonly #name: string;
   readonly #pods: Resource<Pod>;
   readonly #nodes: Resource<Node>;
@@ -93,7 +102,7 @@ class SchedulerRun {
   readonly #preemptions = new Map<string, Failure>();
   readonly #queues;
 
-  constructor(options: ControllerOptions, settings: SchedulerSettings, signal: AbortSignal) {
+  constructor(options: RunOptions, settings: SchedulerSettings, signal: AbortSignal) {
     const { registry, clock } = options;
     const { name = defaultName, taintDomain = 'kubernetes.io' } = settings;
     this.#options = options;
@@ -128,6 +137,8 @@ class SchedulerRun {
     using _following = this.#follow();
     ready();
     await this.#readAll(signal);
+    const { metrics } = this.#options;
+    metrics.countPending(() => this.#scheduler.pending);
     const { bindings, volumes, reports, preemptions } = this.#queues;
     const parts = [
       this.#events.run(signal),
@@ -137,6 +148,7 @@ class SchedulerRun {
     try {
       await Promise.all(parts);
     } finally {
+      metrics.countPending(undefined);
       this.#end.abort(); // the others would write beside the next run
       await Promise.allSettled(parts);
     }
@@ -267,7 +279,10 @@ class SchedulerRun {
       (waits ? this.#queues.volumes : this.#queues.bindings).add(key);
       return;
     }
+    const { metrics } = this.#options;
+    metrics.attempted('unschedulable', this.#sinceMs(decision));
     if (decision.victims !== undefined) {
+      metrics.preempted();
       this.#spareAll(this.#preemptions.get(key), decision);
       this.#preemptions.set(key, decision);
       this.#queues.preemptions.add(key);
@@ -275,6 +290,10 @@ class SchedulerRun {
     if (!decision.isNews) return;
     this.#failures.set(key, decision);
     this.#queues.reports.add(key);
+  }
+
+  #sinceMs({ beganMs }: Decision): number {
+    return this.#options.clock.monotonicMs() - beganMs;
   }
 
   async #bind(key: string): Promise<void> {
@@ -287,7 +306,9 @@ class SchedulerRun {
         this.#readPod(pod) !== undefined && this.#scheduler.cluster.node(node) !== undefined;
       await this.#volumes.bind(pod, isWanted, this.#signal);
       await this.#writer.bind(pod, node);
+      this.#options.metrics.attempted('scheduled', this.#sinceMs(assignment));
     } catch (error) {
+      this.#options.metrics.attempted('error', this.#sinceMs(assignment));
       const isOvertaken = error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason);
       const message = `the pod was not bound to node ${node}: ${describeError(error)}`;
       this.#options.log[isOvertaken ? 'debug' : 'warn']({ key, node }, message);

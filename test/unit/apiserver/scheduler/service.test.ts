@@ -1,6 +1,7 @@
 /** Pods are given nodes by the control plane, and told why not. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { Node, Pod } from '../../../../src/api/index.ts';
 import {
   eventKind,
@@ -15,7 +16,7 @@ import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
 import { createRegistry } from '../../../../src/apiserver/registry/index.ts';
 import { scheduler } from '../../../../src/apiserver/scheduler/index.ts';
 import { createCache, openStore } from '../../../../src/apiserver/storage/index.ts';
-import { systemClock } from '../../../../src/base/index.ts';
+import { MetricsRegistry, systemClock } from '../../../../src/base/index.ts';
 import { waitFor } from '../../../support/index.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
 
@@ -24,6 +25,7 @@ const context = { user: controlPlaneUser, dryRun: false };
 /** A control plane's store with a scheduler. */
 async function prepare() {
   const { log, text } = recordedLog();
+  const metrics = new MetricsRegistry();
   const clock = systemClock;
   const store = await openStore({ kind: 'memory', clock });
   const storage = await createCache(store, { clock, log });
@@ -37,10 +39,13 @@ async function prepare() {
   return {
     registry,
     logged: text,
+    metric: async (name: string) => (await metrics.getSingleMetric(name)?.get())?.values ?? [],
     pod,
     nodeOf: (name: string) => pod(name).spec?.nodeName,
     whyNot: (name: string) =>
       pod(name).status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message,
+    eventCount: () => storage.list(events.prefix('ns'), '', 0).items.length,
+    revision: () => storage.revision(),
     eventsOf: (name: string) =>
       storage
         .list(events.prefix('ns'), '', 0)
@@ -48,7 +53,7 @@ async function prepare() {
         .filter(({ involvedObject }) => involvedObject?.name === name),
     async start() {
       await new Promise<void>((ready) =>
-        running.push(scheduler({ registry, storage, clock, log }).run(stop.signal, ready)),
+        running.push(scheduler({ registry, storage, clock, log, metrics }).run(stop.signal, ready)),
       );
     },
     makeNode: (name: string, change: Partial<Node['spec']> = {}, cpu = '2') =>
@@ -196,5 +201,53 @@ describe('a pod without a node', () => {
     await waitFor('it to stand back', () => /stands back/.test(lab.logged()));
     assert.equal(lab.nodeOf('waiting'), undefined);
     await waitFor('its node', () => lab.nodeOf('waiting') === 'one');
+  });
+});
+
+describe('pods that wait', () => {
+  test('are counted by why they do, and the tries by what came of them', async () => {
+    await using lab = await prepare();
+    await lab.makeNode('one');
+    await lab.makePod('gated', '1', { schedulingGates: [{ name: 'example.com/gate' }] });
+    await lab.makePod('others', '1', { schedulerName: 'other' });
+    await lab.makePod('big', '3');
+    await lab.makePod('low', '2');
+    await lab.start();
+    await waitFor('its node', () => lab.nodeOf('low') === 'one');
+    const pending = async () => {
+      const values = await lab.metric('scheduler_pending_pods');
+      return Object.fromEntries(values.map(({ labels, value }) => [labels['queue'], value]));
+    };
+    await waitFor('the queues', async () => (await pending())['unschedulable'] === 1);
+    assert.deepEqual(await pending(), { active: 0, backoff: 0, unschedulable: 1, gated: 1 });
+    await lab.makePod('high', '2', { priority: 1 });
+    const count = async (name: string, labels: object) =>
+      (await lab.metric(name)).find(({ labels: own }) => isDeepStrictEqual(own, labels))?.value ?? 0;
+    await waitFor(
+      'the preemption',
+      async () => (await count('scheduler_preemption_attempts_total', {})) === 1,
+    );
+    const profile = 'default-scheduler';
+    const attempts = (result: string) => count('scheduler_schedule_attempts_total', { result, profile });
+    assert.equal(await attempts('scheduled'), 1);
+    assert.ok((await attempts('unschedulable')) >= 2);
+    await lab.remove('low');
+    await waitFor('the room of its victim', async () => (await attempts('scheduled')) === 2);
+    await lab.remove('gated');
+    assert.equal((await pending())['gated'], 0);
+  });
+
+  test('in a crowd where there is no node at all, cost one report each and no line of the log', async () => {
+    await using lab = await prepare();
+    await lab.start();
+    const names = Array.from({ length: 1000 }, (_, index) => `pod-${index}`);
+    for (const name of names) await lab.makePod(name);
+    await waitFor('all to be reported', () => names.every((name) => lab.whyNot(name) !== undefined));
+    await waitFor('all their events', () => lab.eventCount() === names.length);
+    const before = await lab.revision();
+    await lab.makePod('last'); // what changes of one pod makes nobody look at the others
+    await waitFor('it to be reported', () => lab.eventsOf('last').length === 1);
+    assert.equal((await lab.revision()) - before, 3, 'the pod, its report, its event');
+    assert.equal(lab.logged(), '');
   });
 });
