@@ -11,6 +11,7 @@ import { Resources } from './assembly/resources.ts';
 import type { NodeRequest } from './pki/index.ts';
 import { fileKeys, namesWithRelays, nodeSigner } from './pki/index.ts';
 import { createValueReader } from './registry/index.ts';
+import { RunningScheduler } from './scheduler/index.ts';
 import { openStorage } from './storage/index.ts';
 
 /** A control plane that serves. */
@@ -60,10 +61,12 @@ export async function runApiServer(
   const asked = options.authorization?.webhook;
   const surroundings = { groupSuffix, clock, log: log.child({ part: 'authorization' }), metrics };
   const webhook = asked && resources.use('webhook', await openAuthorizationWebhook(asked, surroundings));
+  const running = new RunningScheduler();
   const { registry, access } = await assembleRegistry(options, {
     storage,
     key,
     webhook: webhook?.authorizer,
+    running,
   });
   const dependsOn = resources.services.map(({ name }) => name); // the signer asks the webhook, too
   const served = { keys, pki, registry, access, storage, maintenance, metrics, audit, signal };
@@ -78,6 +81,7 @@ export async function runApiServer(
     ca: pki.authority.cert,
     port: serving.port,
     metrics,
+    running,
     dependsOn,
   });
   const services = [...resources.services, ...controllers, ...serving.services];

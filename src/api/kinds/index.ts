@@ -135,6 +135,15 @@ export {
   type Taint,
 } from './nodes/node.ts';
 export { type RuntimeClass, runtimeClassKind } from './nodes/runtime-class.ts';
+export {
+  type PlacementExplanation,
+  type PlacementExplanationStatus,
+  type PlacementNodes,
+  type PlacementPreemption,
+  type PlacementRefusal,
+  type PlacementWait,
+  placementExplanationKind,
+} from './placement/placement-explanation.ts';
 export { resizedSpec } from './pod-validation/validate-resize.ts';
 export { type Binding, bindingBody } from './pods/binding.ts';
 export { type Eviction, evictionBody } from './pods/eviction.ts';

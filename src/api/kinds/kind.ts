@@ -170,7 +170,15 @@ export interface SelectableField<T> {
 }
 
 /** Groups without the suffix: those of the reference that predate it, and our own. */
-const plainGroups = ['', 'apps', 'autoscaling', 'batch', 'policy', 'access.nodeward.io'];
+const plainGroups = [
+  '',
+  'apps',
+  'autoscaling',
+  'batch',
+  'policy',
+  'access.nodeward.io',
+  'scheduling.nodeward.io',
+];
 
 /** `coordination.k8s.io`, or the empty string for the core group. */
 export function groupName(group: string, suffix: string): string {

@@ -24,6 +24,7 @@ import { leaderElection } from '../leader-election/index.ts';
 import type { NodeSigner } from '../pki/index.ts';
 import { servingNames } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
+import type { RunningScheduler } from '../scheduler/index.ts';
 import { scheduler } from '../scheduler/index.ts';
 import { listServerNames, serverLease } from '../server-leases/index.ts';
 import type { CachedStore } from '../storage/index.ts';
@@ -41,6 +42,7 @@ interface Parts {
   /** Of the API, once it listens. */
   port: Promise<number>;
   metrics: MetricsRegistry;
+  running: RunningScheduler;
   /** The services of what the controllers use; they are closed after them. */
   dependsOn: readonly string[];
 }
@@ -67,7 +69,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     nodeLifecycle: settings = {},
     scheduler: placing = {},
   } = options;
-  const { registry, storage, signer, authorizer, tokens, ca, port, metrics } = parts;
+  const { registry, storage, signer, authorizer, tokens, ca, port, metrics, running } = parts;
   const controller = { registry, storage, clock, log };
   const controlPlaneNames = () => [...ownNames(bindAddress), ...listServerNames(registry)];
   return [
@@ -89,7 +91,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     ephemeralVolumes(controller),
     eventExpiry({ ...controller, ttlMs: eventTtlMs }),
     ...((options.workloadControllers ?? true) ? workloadControllers(controller) : []),
-    ...(placing === false ? [] : [scheduler({ ...controller, metrics }, placing)]),
+    ...(placing === false ? [] : [scheduler({ ...controller, metrics, running }, placing)]),
   ];
 }
 

@@ -8,6 +8,8 @@ import {
 import type { ServiceAccountKey } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { createRegistry } from '../registry/index.ts';
+import type { RunningScheduler } from '../scheduler/index.ts';
+import { createPlacementExplanation } from '../scheduler/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import type { Access } from './access.ts';
 import { createAccess } from './access.ts';
@@ -19,6 +21,8 @@ interface Parts {
   key: ServiceAccountKey;
   /** Asked last about what nobody before it has an opinion on. */
   webhook: Authorizer | undefined;
+  /** Of which a pod that has no node is explained. */
+  running: RunningScheduler;
 }
 
 /**
@@ -27,7 +31,7 @@ interface Parts {
  */
 export async function assembleRegistry(
   options: ApiServerOptions,
-  { storage, key, webhook }: Parts,
+  { storage, key, webhook, running }: Parts,
 ): Promise<{ registry: Registry; access: Access }> {
   const { groupSuffix, authentication, clock, log } = options;
   const access = await createAccess({
@@ -40,6 +44,8 @@ export async function assembleRegistry(
     registry: () => registry,
   });
   const gates = options.featureGates ?? resolveGates({});
+  const { authorizer } = access;
+  const placing = { authorizer, running, settings: options.scheduler ?? {}, clock, log };
   const idle = idleKindAdvice(() => registry, clock, options.workloadControllers ?? true);
   const registry: Registry = createRegistry({
     kinds: gates.ResourceMetricsAPI ? [...servedKinds, ...measuredKinds] : servedKinds,
@@ -48,7 +54,7 @@ export async function assembleRegistry(
     groupSuffix,
     admission: access.admission,
     advice: (resource, next) => [...access.rbac.advice(resource, next), ...idle(resource, next)],
-    operations: access.operations,
+    operations: [...access.operations, createPlacementExplanation(placing)],
     ...(options.serviceRanges === undefined ? {} : { serviceRanges: options.serviceRanges }),
     gates,
   });

@@ -1,7 +1,7 @@
 import type { ClusterState } from './cluster/cluster-state.ts';
 import type { NodeState } from './cluster/node-state.ts';
 import type { PendingPod, PodFacts } from './cluster/pod-facts.ts';
-import type { FilterRun, Verdict } from './filters/index.ts';
+import type { FilterRun, Refusal, Verdict } from './filters/index.ts';
 import { filters } from './filters/index.ts';
 import type { Nominations } from './nominations.ts';
 import { scores } from './scores/index.ts';
@@ -60,28 +60,37 @@ export function placePod(
   return best === undefined ? { verdicts, rules, searched } : { node: best, searched };
 }
 
-interface Rules {
+export interface Rules {
   readonly rules: readonly FilterRun[];
+  /** The names of the filters that they are of. */
+  readonly filters: readonly string[];
+  /** The names of the only nodes that can do; undefined: any. */
   readonly only: ReadonlySet<string> | undefined;
 }
 
 /** The rules that concern a pod, or why it can run nowhere. */
-export function beginRules(pod: PendingPod, cluster: ClusterState): Rules | { readonly refusal: string } {
+export function beginRules(
+  pod: PendingPod,
+  cluster: ClusterState,
+): Rules | (Refusal & { readonly filter: string }) {
   const rules: FilterRun[] = [];
+  const names: string[] = [];
   let only: ReadonlySet<string> | undefined;
   for (const filter of filters) {
     const run = filter.begin(pod, cluster);
     if (run === undefined) continue;
-    if ('refusal' in run) return run;
+    if ('refusal' in run) return { ...run, filter: filter.name };
     rules.push(run);
+    names.push(filter.name);
     if (run.only !== undefined) only = only === undefined ? run.only : only.intersection(run.only);
   }
-  return { rules, only };
+  return { rules, filters: names, only };
 }
 
 const notAmong: Verdict = { reasons: ["node(s) didn't satisfy plugin(s) [NodeAffinity]"], isFinal: true };
 
-function isExcluded(only: ReadonlySet<string> | undefined, name: string): Verdict | undefined {
+/** Whether the node is none of the only ones. */
+export function isExcluded(only: ReadonlySet<string> | undefined, name: string): Verdict | undefined {
   return only === undefined || only.has(name) ? undefined : notAmong;
 }
 

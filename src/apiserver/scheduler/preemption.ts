@@ -34,10 +34,14 @@ export interface Victims {
   readonly violations: number;
 }
 
-export interface PreemptionOptions {
+/** What a pod is placed in. */
+export interface World {
   readonly cluster: ClusterState;
   readonly nominations: Nominations;
   readonly budgets: readonly Budget[];
+}
+
+export interface PreemptionOptions extends World {
   readonly random: () => number;
 }
 
@@ -115,11 +119,12 @@ function whyNotEligible(
   return undefined;
 }
 
-function findVictims(
+/** Who has to end on the node; the reason where that would not help. */
+export function findVictims(
   pod: PodFacts,
   node: NodeState,
   rules: readonly FilterRun[],
-  { nominations, budgets }: PreemptionOptions,
+  { nominations, budgets }: Pick<World, 'nominations' | 'budgets'>,
 ): Victims | Verdict {
   const lessImportant = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
   if (lessImportant.length === 0) return noVictims;
@@ -180,7 +185,7 @@ function isFor({ metadata, spec, status }: Budget, pod: PodFacts): boolean {
  * In the order of the reference: fewest violations, the most important victim the least important, the least sum of
  * priorities, the fewest, and of these the one whose most important victims have run for the shortest time.
  */
-function compareVictims(a: Victims, b: Victims): number {
+export function compareVictims(a: Victims, b: Victims): number {
   const highest = ({ pods }: Victims) => pods[0]?.priority ?? Number.NEGATIVE_INFINITY;
   const sum = ({ pods }: Victims) => pods.reduce((total, { priority }) => total + priority + 2 ** 31, 0);
   return (

@@ -12,7 +12,7 @@ import type { PendingCounts } from './metrics.ts';
 import { Nominations } from './nominations.ts';
 import type { Placement } from './place-pod.ts';
 import { placePod } from './place-pod.ts';
-import type { Budget, Victims } from './preemption.ts';
+import type { Budget, Victims, World } from './preemption.ts';
 import { choosePreemption } from './preemption.ts';
 import type { Waiting } from './queue.ts';
 import { reportedText, SchedulingQueue } from './queue.ts';
@@ -85,6 +85,23 @@ export class Scheduler {
 
   get cluster(): ClusterState {
     return this.#cluster;
+  }
+
+  /** What counts for a pod, for what explains it. */
+  get world(): World {
+    return { cluster: this.#cluster, nominations: this.#nominations, budgets: this.#options.budgets() };
+  }
+
+  /** The node to which a pod is being bound. */
+  bindingOf({ key, uid }: PodFacts): string | undefined {
+    const assumed = this.#assumed.get(key);
+    return assumed?.uid === uid ? assumed.node : undefined;
+  }
+
+  /** How often a pod that waits could not be bound. */
+  failuresOf({ key, uid }: PodFacts): number {
+    const waiting = this.#queue.get(key);
+    return waiting?.pod.uid === uid ? waiting.failures : 0;
   }
 
   /** How many pods wait for a node. */

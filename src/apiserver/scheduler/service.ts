@@ -25,6 +25,8 @@ import type { Stored } from '../storage/index.ts';
 import type { ClusterLookups } from './cluster/cluster-state.ts';
 import type { PodFacts } from './cluster/pod-facts.ts';
 import { preemptedReason } from './cluster/pod-facts.ts';
+import type { RunningScheduler } from './cluster-reader.ts';
+import { ClusterReader } from './cluster-reader.ts';
 import { createLookups, schedulerReader } from './lookups.ts';
 import type { SchedulerMetrics } from './metrics.ts';
 import { createSchedulerMetrics } from './metrics.ts';
@@ -41,14 +43,24 @@ export interface SchedulerSettings {
   readonly taintDomain?: string | undefined;
 }
 
-const defaultName = 'default-scheduler';
+export const defaultName = 'default-scheduler';
+
+/** The key of the taint of nodes that are closed to new pods. */
+export const taintOf = ({ taintDomain = 'kubernetes.io' }: SchedulerSettings) =>
+  `node.${taintDomain}/unschedulable`;
 
 /** The scheduler of the reference places the pods of the same name. */
 const roles = { lease: 'kube-scheduler', other: 'another scheduler', own: 'this one' };
 
+type SchedulerParts = ControllerOptions & {
+  readonly metrics: MetricsRegistry;
+  /** Knows the scheduler while it runs. */
+  readonly running: RunningScheduler;
+};
+
 /** Gives pods nodes: those that have none, name this scheduler and are not held back by gates. */
 export function scheduler(
-  { metrics: registry, ...controller }: ControllerOptions & { readonly metrics: MetricsRegistry },
+  { metrics: registry, ...controller }: SchedulerParts,
   settings: SchedulerSettings = {},
 ): Service {
   const metrics = createSchedulerMetrics(registry, settings.name ?? defaultName);
@@ -63,7 +75,7 @@ export function scheduler(
   };
 }
 
-type RunOptions = ControllerOptions & { readonly metrics: SchedulerMetrics };
+type RunOptions = Omit<SchedulerParts, 'metrics'> & { readonly metrics: SchedulerMetrics };
 
 /** In the reference's words. */
 const disruption = {
@@ -89,6 +101,7 @@ class SchedulerRun {
   readonly #lookups: ClusterLookups;
   readonly #volumes: VolumeBinder;
   readonly #scheduler: Scheduler;
+  readonly #reader: ClusterReader;
   readonly #events: ReturnType<typeof createEventRecorder>;
   readonly #writer: PodWriter;
   readonly #disrupt: ReturnType<typeof createPodDisruptor>;
@@ -104,7 +117,7 @@ class SchedulerRun {
 
   constructor(options: RunOptions, settings: SchedulerSettings, signal: AbortSignal) {
     const { registry, clock } = options;
-    const { name = defaultName, taintDomain = 'kubernetes.io' } = settings;
+    const { name = defaultName } = settings;
     this.#options = options;
     this.#name = name;
     this.#signal = AbortSignal.any([signal, this.#end.signal]);
@@ -114,10 +127,11 @@ class SchedulerRun {
       chosenFor: (volume: string) => this.#volumes.chosenFor(volume),
       chosenNode: (claim: Claim) => this.#volumes.chosenNode(claim),
     };
-    this.#lookups = createLookups(registry, `node.${taintDomain}/unschedulable`, chosen, options.log);
+    this.#lookups = createLookups(registry, taintOf(settings), chosen, options.log);
     this.#volumes = new VolumeBinder(options, this.#lookups.volumes);
     const budgets = new ParsedObjects(registry, podDisruptionBudgetKind, options.log, schedulerReader);
     this.#scheduler = new Scheduler({ lookups: this.#lookups, name, budgets: () => budgets.list(''), clock });
+    this.#reader = new ClusterReader(registry, this.#scheduler, options.log);
     this.#events = createEventRecorder(options);
     this.#writer = new PodWriter(options, this.#events, name);
     this.#disrupt = createPodDisruptor(options, disruption);
@@ -136,9 +150,10 @@ class SchedulerRun {
     const signal = this.#signal;
     using _following = this.#follow();
     ready();
-    await this.#readAll(signal);
-    const { metrics } = this.#options;
+    await this.#reader.readAll(signal);
+    const { metrics, running } = this.#options;
     metrics.countPending(() => this.#scheduler.pending);
+    running.current = this.#scheduler;
     const { bindings, volumes, reports, preemptions } = this.#queues;
     const parts = [
       this.#events.run(signal),
@@ -149,6 +164,7 @@ class SchedulerRun {
       await Promise.all(parts);
     } finally {
       metrics.countPending(undefined);
+      running.current = undefined;
       this.#end.abort(); // the others would write beside the next run
       await Promise.allSettled(parts);
     }
@@ -156,8 +172,8 @@ class SchedulerRun {
 
   #follow(): Disposable {
     using starting = new DisposableStack();
-    const podWritten = (stored: Stored) => this.#changed(() => this.#tellPod(stored));
-    const nodeWritten = (stored: Stored) => this.#changed(() => this.#tellNode(stored));
+    const podWritten = (stored: Stored) => this.#changed(() => this.#reader.tellPod(stored));
+    const nodeWritten = (stored: Stored) => this.#changed(() => this.#reader.tellNode(stored));
     const keyOf = ({ key }: Stored) => key.slice(this.#pods.prefix('').length);
     starting.use(
       this.#pods.follow({
@@ -188,43 +204,6 @@ class SchedulerRun {
   #changed(tell: () => void): void {
     tell();
     this.#waker.wake();
-  }
-
-  #tellPod(stored: Stored): void {
-    const pod = this.#readOrWarn(this.#pods, stored);
-    if (pod !== undefined) this.#scheduler.podChanged(pod);
-  }
-
-  #tellNode(stored: Stored): void {
-    const node = this.#readOrWarn(this.#nodes, stored);
-    if (node !== undefined) this.#scheduler.nodeChanged(node);
-  }
-
-  /** One that cannot be read stays as it was last known: followers must not throw. */
-  #readOrWarn<T extends Pod | Node>({ encoding }: Resource<T>, stored: Stored): T | undefined {
-    try {
-      return encoding.read(stored);
-    } catch (error) {
-      const { key } = stored;
-      this.#options.log.warn({ key }, `the scheduler cannot read an object: ${describeError(error)}`);
-      return undefined;
-    }
-  }
-
-  /** Nodes first: a pod without a node to try would be reported so. */
-  async #readAll(signal: AbortSignal): Promise<void> {
-    const { storage } = this.#options;
-    const yielder = new EventLoopYielder();
-    const readEach = async (prefix: string, read: (stored: Stored) => void) => {
-      for (const { key } of storage.list(prefix, '', 0).items) {
-        if (signal.aborted) return;
-        const stored = storage.get(key); // it may have changed, or be gone, since the list
-        if (stored !== undefined) read(stored);
-        if (yielder.isDue) await yielder.yield();
-      }
-    };
-    await readEach(this.#nodes.prefix(''), (stored) => this.#tellNode(stored));
-    await readEach(this.#pods.prefix(''), (stored) => this.#tellPod(stored));
   }
 
   async #decideWhileNeeded(signal: AbortSignal): Promise<void> {
@@ -303,7 +282,7 @@ class SchedulerRun {
     const { pod, node } = assignment;
     try {
       const isWanted = () =>
-        this.#readPod(pod) !== undefined && this.#scheduler.cluster.node(node) !== undefined;
+        this.#reader.readPod(pod) !== undefined && this.#scheduler.cluster.node(node) !== undefined;
       await this.#volumes.bind(pod, isWanted, this.#signal);
       await this.#writer.bind(pod, node);
       this.#options.metrics.attempted('scheduled', this.#sinceMs(assignment));
@@ -312,7 +291,7 @@ class SchedulerRun {
       const isOvertaken = error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason);
       const message = `the pod was not bound to node ${node}: ${describeError(error)}`;
       this.#options.log[isOvertaken ? 'debug' : 'warn']({ key, node }, message);
-      this.#changed(() => this.#scheduler.bindingFailed(assignment, this.#readPod(pod)));
+      this.#changed(() => this.#scheduler.bindingFailed(assignment, this.#reader.readPod(pod)));
     } finally {
       this.#volumes.release(pod);
     }
@@ -335,7 +314,7 @@ class SchedulerRun {
     const { pod, victims } = failure;
     for (const victim of victims.pods) {
       if (this.#preemptions.get(key) !== failure) return; // there is a newer one
-      const now = this.#readPod(pod);
+      const now = this.#reader.readPod(pod);
       if (now === undefined || now.spec?.nodeName) {
         this.#spareAll(failure);
         break;
@@ -350,14 +329,14 @@ class SchedulerRun {
     if (failure === undefined) return;
     for (const victim of failure.victims?.pods ?? []) {
       if (next?.victims?.pods.some(({ uid }) => uid === victim.uid)) continue;
-      if (this.#readPod(victim)?.metadata?.deletionTimestamp === undefined)
+      if (this.#reader.readPod(victim)?.metadata?.deletionTimestamp === undefined)
         this.#changed(() => this.#scheduler.spare(victim, failure.pod));
     }
   }
 
   async #endVictim(victim: PodFacts, by: PodFacts, node: string): Promise<void> {
     for (let attempt = 1; attempt <= endAttempts; attempt++) {
-      const now = this.#readPod(victim);
+      const now = this.#reader.readPod(victim);
       if (now === undefined || now.metadata?.deletionTimestamp !== undefined) return;
       const result = await this.#disrupt(now);
       if (result === 'changed') continue;
@@ -371,13 +350,6 @@ class SchedulerRun {
       return;
     }
     throw new Error(`pod ${victim.key} changes too often to be ended`);
-  }
-
-  /** The pod as it is now, if it is still the same one. */
-  #readPod({ namespace, name, uid }: PodFacts): Pod | undefined {
-    const stored = this.#options.storage.get(this.#pods.prefix(namespace) + name);
-    const pod = stored && this.#readOrWarn(this.#pods, stored);
-    return pod?.metadata?.uid === uid ? pod : undefined;
   }
 }
 

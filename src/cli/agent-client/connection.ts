@@ -34,6 +34,17 @@ export async function connectAgent(flags: AgentFlags, pod?: PodName): Promise<Ap
   return new OwnNodeClient(direct, ownNode);
 }
 
+/**
+ * Returns a client of the control plane, which the caller disposes of; undefined where the only credentials are for the agent
+ * itself, or the own ones of a node.
+ */
+export async function connectControlPlane(flags: AgentFlags): Promise<ApiClient | undefined> {
+  flags.announcePlace?.();
+  const { kubeconfig, ownNode } = await loadCredentials(flags);
+  if (kubeconfig.endpoint === 'agent' || ownNode !== undefined) return undefined;
+  return new ApiClient({ ...clientOptionsOf(kubeconfig), groupSuffix: flags.groupSuffix });
+}
+
 /** A client with the credentials of the node itself. A request that the agent does not allow these is a NoAccessError. */
 class OwnNodeClient extends ApiClient {
   readonly #node: string;

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { systemClock } from '../../base/index.ts';
-import { connectAgent } from '../agent-client/connection.ts';
+import { connectAgent, connectControlPlane } from '../agent-client/connection.ts';
 import type { AgentFlags } from '../agent-client/options.ts';
 import { createAgentCommand } from '../agent-client/options.ts';
 import { requestAgent } from '../agent-client/response.ts';
@@ -9,6 +9,7 @@ import type { OutputFlags } from '../terminal/output.ts';
 import { listOutputOption, textOutputOption, writeResult } from '../terminal/output.ts';
 import { describePod } from './explanation.ts';
 import { listPods } from './list.ts';
+import { explainPlacement, isUnplaced } from './placement.ts';
 
 type Flags = AgentFlags & OutputFlags;
 
@@ -36,16 +37,23 @@ function lsCommand(context: CommandContext): Command {
 function explainCommand(context: CommandContext): Command {
   return new Command('explain')
     .description(
-      'Explain why a pod is as it is: what it waits for and since when, what was tried, and what comes next and when.',
+      'Explain why a pod is as it is: what it waits for and since when, what was tried, and what comes next and when; of a pod without a node, why each node cannot run it.',
     )
     .argument(
       '<[namespace/]pod>',
       'the pod; without a namespace, that of the namespace default',
       parsePodName,
     )
+    .option('--all', 'of a pod without a node: name all nodes, not some of each group', false)
     .addOption(textOutputOption())
     .action(async (pod: PodName, _own: unknown, command: Command) => {
-      const { output, ...flags } = command.optsWithGlobals<Flags>();
+      const { output, all = false, ...flags } = command.optsWithGlobals<Flags & { all?: boolean }>();
+      const { signal } = context;
+      await using api = flags.node === undefined ? await connectControlPlane(flags) : undefined;
+      if (api !== undefined && (await isUnplaced(api, pod, signal))) {
+        writeResult(context, output, await explainPlacement(api, pod, { allNodes: all, signal }));
+        return;
+      }
       await using client = await connectAgent(flags, pod);
       const path = `/pods/explain/${encodeURIComponent(pod.namespace)}/${encodeURIComponent(pod.name)}`;
       const explanation = await requestAgent(client, { method: 'GET', path, signal: context.signal });

@@ -67,6 +67,7 @@ export const reviews: readonly Row[] = [
   ['accessdiffs', 'access.nodeward.io/v1', false, 'AccessDiff'],
   ['accessexplanations', 'access.nodeward.io/v1', false, 'AccessExplanation'],
   ['accessqueries', 'access.nodeward.io/v1', false, 'AccessQuery'],
+  ['placementexplanations', 'scheduling.nodeward.io/v1', true, 'PlacementExplanation'],
   ['selfsubjectreviews', 'authentication.k8s.io/v1', false, 'SelfSubjectReview'],
   ['tokenreviews', 'authentication.k8s.io/v1', false, 'TokenReview'],
   ['localsubjectaccessreviews', authorization, true, 'LocalSubjectAccessReview'],

@@ -32,6 +32,7 @@ import { csiNodeKind } from '../nodes/csi-node.ts';
 import { leaseKind } from '../nodes/lease.ts';
 import { nodeKind } from '../nodes/node.ts';
 import { runtimeClassKind } from '../nodes/runtime-class.ts';
+import { placementExplanationKind } from '../placement/placement-explanation.ts';
 import { podKind } from '../pods/pod.ts';
 import { limitRangeKind } from '../quotas/limit-range.ts';
 import { resourceQuotaKind } from '../quotas/resource-quota.ts';
@@ -95,6 +96,7 @@ export const servedKinds: readonly Kind[] = [
   leaseKind,
   nodeKind,
   runtimeClassKind,
+  placementExplanationKind,
   podKind,
   limitRangeKind,
   resourceQuotaKind,

@@ -3,6 +3,7 @@ import { groupName } from '../../../api/index.ts';
 /** The API groups in default roles, also those that only other servers serve: access reviews may ask about them. */
 export interface Groups {
   access: string;
+  placement: string;
   rbac: string;
   authentication: string;
   authorization: string;
@@ -20,6 +21,7 @@ export function resolveGroups(suffix: string): Groups {
   const group = (name: string) => groupName(name, suffix);
   return {
     access: group('access.nodeward.io'),
+    placement: group('scheduling.nodeward.io'),
     rbac: group('rbac.authorization'),
     authentication: group('authentication'),
     authorization: group('authorization'),

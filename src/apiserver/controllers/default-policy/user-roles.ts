@@ -80,7 +80,7 @@ function editRules({ coordination, networking }: Groups): PolicyRule[] {
   ];
 }
 
-function viewRules({ discovery, events, networking }: Groups): PolicyRule[] {
+function viewRules({ discovery, events, networking, placement }: Groups): PolicyRule[] {
   return [
     rule(
       read,
@@ -102,6 +102,7 @@ function viewRules({ discovery, events, networking }: Groups): PolicyRule[] {
     rule(read, 'batch', 'cronjobs cronjobs/status jobs jobs/status'),
     rule(read, 'policy', 'poddisruptionbudgets poddisruptionbudgets/status'),
     rule(read, networking, 'ingresses ingresses/status networkpolicies'),
+    rule('create', placement, 'placementexplanations'), // of pods that the caller may read
   ];
 }
 

@@ -25,5 +25,13 @@ export const accessNumbers: Readonly<Record<string, string>> = {
   AccessChange: 'subject=1 gains=2 loses=3 moreRights=4',
   AccessRight: 'namespace=1 rule=2 exceptIn=3',
   AccessOpinion: 'authorizer=1 verdict=2 reason=3',
+  PlacementExplanation: 'metadata=1 spec=2 status=3',
+  PlacementExplanationSpec: 'podName=1 allNodes=2',
+  PlacementExplanationStatus:
+    'waitsFor=1 nodeName=2 schedulerName=3 nodeCount=4 fits=5 refused=6 moreRefused=7 preemptions=8 morePreemptions=9',
+  PlacementWait: 'reason=1 message=2',
+  PlacementNodes: 'count=1 names=2',
+  PlacementRefusal: 'filter=1 message=2 nodes=3',
+  PlacementPreemption: 'node=1 podCount=2 pods=3 violations=4',
   AccessNamespaceRules: 'namespace=1 resourceRules=2 nonResourceRules=3',
 };

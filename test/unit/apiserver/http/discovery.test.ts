@@ -182,7 +182,7 @@ describe('the documents of discovery', () => {
       ...['autoscaling/v2', 'batch/v1', 'certificates.k8s.io/v1', 'certificates.k8s.io/v1beta1'],
       ...['networking.k8s.io/v1', 'policy/v1', 'rbac.authorization.k8s.io/v1', 'storage.k8s.io/v1'],
       ...['scheduling.k8s.io/v1', 'coordination.k8s.io/v1', 'node.k8s.io/v1', 'discovery.k8s.io/v1'],
-      ...['resource.k8s.io/v1', 'access.nodeward.io/v1', 'metrics.k8s.io/v1beta1'],
+      ...['resource.k8s.io/v1', 'access.nodeward.io/v1', 'metrics.k8s.io/v1beta1', 'scheduling.nodeward.io/v1'],
     ];
     assert.deepEqual(
       order,

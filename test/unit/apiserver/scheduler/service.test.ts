@@ -14,7 +14,7 @@ import {
 } from '../../../../src/api/index.ts';
 import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
 import { createRegistry } from '../../../../src/apiserver/registry/index.ts';
-import { scheduler } from '../../../../src/apiserver/scheduler/index.ts';
+import { RunningScheduler, scheduler } from '../../../../src/apiserver/scheduler/index.ts';
 import { createCache, openStore } from '../../../../src/apiserver/storage/index.ts';
 import { MetricsRegistry, systemClock } from '../../../../src/base/index.ts';
 import { waitFor } from '../../../support/index.ts';
@@ -53,7 +53,12 @@ async function prepare() {
         .filter(({ involvedObject }) => involvedObject?.name === name),
     async start() {
       await new Promise<void>((ready) =>
-        running.push(scheduler({ registry, storage, clock, log, metrics }).run(stop.signal, ready)),
+        running.push(
+          scheduler({ registry, storage, clock, log, metrics, running: new RunningScheduler() }).run(
+            stop.signal,
+            ready,
+          ),
+        ),
       );
     },
     makeNode: (name: string, change: Partial<Node['spec']> = {}, cpu = '2') =>
