@@ -4,6 +4,7 @@ import type { ApiServerOptions } from '../apiserver/index.ts';
 import { describeError, ExitError, exitCodes, systemClock } from '../base/index.ts';
 import type { ChildEnd } from '../client/embedded/index.ts';
 import { attachToAgent } from '../client/embedded/index.ts';
+import { readAdmissionFlags } from './flags/admission-flags.ts';
 import { readAuditFlags } from './flags/audit-flags.ts';
 import { readAuthenticationFlags } from './flags/authentication-flags.ts';
 import { readAuthorizationFlags } from './flags/authorization-flags.ts';
@@ -70,6 +71,7 @@ function toApiServerOptions(flags: Flags, context: CommandContext): ApiServerOpt
     authentication: readAuthenticationFlags(flags),
     authorization: readAuthorizationFlags(flags),
     audit: readAuditFlags(flags),
+    defaultTolerations: readAdmissionFlags(flags),
     serviceRanges: readServiceFlags(flags),
     scheduler: readSchedulerFlags(flags),
     workloadControllers: flags.workloadControllers,

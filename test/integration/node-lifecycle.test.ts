@@ -57,7 +57,10 @@ describe('a node that falls silent', () => {
   before(async () => {
     home = await temporaryFolder('lifecycle-');
     runtime = await startContainerd({ cni: true });
-    const flags = [`--node-monitor-grace-period=${graceSeconds}s`, '--node-monitor-period=500ms'];
+    const seconds = ['not-ready', 'unreachable'].map(
+      (trouble) => `--default-${trouble}-toleration-seconds=0`,
+    );
+    const flags = [`--node-monitor-grace-period=${graceSeconds}s`, '--node-monitor-period=500ms', ...seconds];
     server = await startApiServer(join(home.path, 'control-plane'), {
       args: [...flags, `--taint-domain=${domain}`],
     });

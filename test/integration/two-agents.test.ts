@@ -79,7 +79,8 @@ describe('the link of a node is cut and healed', { skip }, () => {
       '--audit-log-path',
       auditLog,
     ];
-    const watch = [`--node-monitor-grace-period=${times.grace}s`, '--node-monitor-period=1s'];
+    const evictAtOnce = ['--default-unreachable-toleration-seconds=0']; // what says nothing does not wait for 5 min
+    const watch = [`--node-monitor-grace-period=${times.grace}s`, '--node-monitor-period=1s', ...evictAtOnce];
     const server = stack.use(
       await startApiServer(join(home.path, 'control-plane'), {
         args: ['--bind-address', network.hub, ...watch, ...audit],

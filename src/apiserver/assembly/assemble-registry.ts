@@ -56,6 +56,7 @@ export async function assembleRegistry(
     advice: (resource, next) => [...access.rbac.advice(resource, next), ...idle(resource, next)],
     operations: [...access.operations, createPlacementExplanation(placing)],
     ...(options.serviceRanges === undefined ? {} : { serviceRanges: options.serviceRanges }),
+    defaultTolerations: options.defaultTolerations,
     gates,
   });
   await ensureSystemNamespaces(registry);

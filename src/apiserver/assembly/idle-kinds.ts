@@ -21,7 +21,6 @@ const actedOn: ReadonlySet<string> = new Set(['deployments', 'replicasets', 'rep
 
 /** Kinds that restrict what clients may do, which nothing here enforces. */
 const notEnforced: Readonly<Record<string, string>> = {
-  limitranges: 'LimitRanges',
   poddisruptionbudgets: 'PodDisruptionBudgets',
   resourcequotas: 'ResourceQuotas',
 };

@@ -4,7 +4,7 @@ import type { WebhookOptions } from '../authz/index.ts';
 import type { NodeLifecycleSettings } from '../controllers/index.ts';
 import type { HttpOptions } from '../http/index.ts';
 import type { Keys } from '../pki/index.ts';
-import type { ServiceRanges } from '../registry/index.ts';
+import type { DefaultTolerations, ServiceRanges } from '../registry/index.ts';
 import type { SchedulerSettings } from '../scheduler/index.ts';
 import type { EtcdSettings, OpenStorageOptions, StorageKind } from '../storage/index.ts';
 import type { AuthenticationOptions } from './authentication.ts';
@@ -33,6 +33,8 @@ export interface ApiServerOptions {
   eventTtlMs?: number;
   /** The addresses and ports that services are given; default: those of the reference. */
   serviceRanges?: ServiceRanges;
+  /** What pods tolerate that do not say it; default nothing. */
+  defaultTolerations?: DefaultTolerations | undefined;
   /** How pods are given nodes; false: they are not. Default: those that name `default-scheduler`. */
   scheduler?: SchedulerSettings | false | undefined;
   /** Whether pods are made of Deployments and their like; default true. */

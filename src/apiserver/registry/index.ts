@@ -11,6 +11,7 @@ export { AddressRange, defaultServiceRanges, type ServiceRanges } from './servic
 export type { Splice } from './splice.ts';
 export {
   claimFinalizer,
+  type DefaultTolerations,
   isMirrorPod,
   mirrorAnnotation,
   permanentNamespaces,

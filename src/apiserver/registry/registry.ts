@@ -3,6 +3,7 @@ import {
   namespaceKind,
   namespaceTerminating,
   notFound,
+  podKind,
   resolveGates,
   StatusError,
   servedKinds,
@@ -17,7 +18,8 @@ import { podEviction } from './operations/pod-eviction.ts';
 import { Resource } from './resource.ts';
 import type { ServiceRanges } from './services/ranges.ts';
 import { defaultServiceRanges } from './services/ranges.ts';
-import { createServiceStrategy, strategies } from './strategies/index.ts';
+import type { DefaultTolerations } from './strategies/index.ts';
+import { createPodStrategy, createServiceStrategy, strategies } from './strategies/index.ts';
 import type { Admission, Advice, Strategy } from './strategy.ts';
 import type { Operation, Registry } from './types.ts';
 import { createUnreadableError } from './unreadable.ts';
@@ -36,6 +38,8 @@ export interface RegistryOptions {
   gates?: FeatureGates;
   /** Default: the reference's. */
   serviceRanges?: ServiceRanges;
+  /** What pods tolerate that do not say it; default nothing. */
+  defaultTolerations?: DefaultTolerations | undefined;
 }
 
 /** The operations that need nothing but the stored objects. */
@@ -52,7 +56,8 @@ export function createRegistry(options: RegistryOptions): Registry {
     (state) => of(serviceKind).encoding.read(state),
     options.serviceRanges ?? defaultServiceRanges,
   );
-  const ownStrategies = new Map<Kind, Strategy>([...strategies, [serviceKind, services]]);
+  const pods = createPodStrategy(options.defaultTolerations);
+  const ownStrategies = new Map<Kind, Strategy>([...strategies, [serviceKind, services], [podKind, pods]]);
   for (const kind of kinds) {
     const strategy = ownStrategies.get(kind) ?? {};
     byKind.set(kind, new Resource({ ...options, gates, kind, strategy, checkNamespace, stored }));
@@ -94,9 +99,10 @@ export function createRegistry(options: RegistryOptions): Registry {
     return encoding.read(state);
   }
 
-  function list<T extends ApiObject>(kind: Kind<T>): readonly T[] {
-    const { encoding } = of(kind);
-    return storage.list(prefixOf(kind, ''), '', 0).items.map((stored) => encoding.read(stored));
+  function list<T extends ApiObject>(kind: Kind<T>, namespace = ''): readonly T[] {
+    const resource = of(kind);
+    const { items } = storage.list(prefixOf(kind, namespace), '', 0);
+    return items.map((stored) => resource.readShared(stored));
   }
 
   async function create<T extends ApiObject>(kind: Kind<T>, namespace: string, object: T): Promise<void> {

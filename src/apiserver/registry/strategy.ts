@@ -17,8 +17,11 @@ export interface WriteContext {
 export interface StoredObjects {
   /** Undefined when there is none; throws when it cannot be read. `namespace` is empty for cluster-scoped kinds. */
   find<T extends ApiObject>(kind: Kind<T>, namespace: string, name: string): T | undefined;
-  /** All that can be read, of a kind without namespaces and with few objects. */
-  list<T extends ApiObject>(kind: Kind<T>): readonly T[];
+  /**
+   * All that can be read, of a kind without namespaces and with few objects, or in one namespace, in the order of their names;
+   * not to be changed.
+   */
+  list<T extends ApiObject>(kind: Kind<T>, namespace?: string): readonly T[];
   /** Makes an object for the control plane itself, unless another has made it meanwhile. */
   create<T extends ApiObject>(kind: Kind<T>, namespace: string, object: T): Promise<void>;
 }

@@ -1,5 +1,7 @@
 import { Option } from 'commander';
 import type { StorageKind } from '../../apiserver/index.ts';
+import type { AdmissionFlags } from './admission-flags.ts';
+import { admissionOptions } from './admission-flags.ts';
 import type { AuditFlags } from './audit-flags.ts';
 import { auditOptions } from './audit-flags.ts';
 import type { AuthenticationFlags } from './authentication-flags.ts';
@@ -33,6 +35,7 @@ export type ControlPlaneFlags = ServingFlags &
   AuthenticationFlags &
   AuthorizationFlags &
   AuditFlags &
+  AdmissionFlags &
   ServiceFlags &
   SchedulerFlags &
   WorkloadFlags &
@@ -45,6 +48,7 @@ export const controlPlaneOptions = () => [
   ...authenticationOptions(),
   ...authorizationOptions(),
   ...auditOptions(),
+  ...admissionOptions(),
   ...serviceOptions(),
   ...schedulerOptions(),
   ...workloadOptions(),

@@ -5,19 +5,18 @@ import {
   namespaceKind,
   persistentVolumeClaimKind,
   persistentVolumeKind,
-  podKind,
   priorityClassKind,
 } from '../../../api/index.ts';
 import type { Strategy } from '../strategy.ts';
 import { clusterRoleStrategy } from './cluster-role.ts';
 import { namespaceStrategy } from './namespace.ts';
-import { podStrategy } from './pod.ts';
 import { priorityClassStrategy } from './priority-class.ts';
 import { signingRequestStrategy } from './signing-request.ts';
 import { claimStrategy, volumeStrategy } from './storage.ts';
 
 export { permanentNamespaces } from './namespace.ts';
-export { isMirrorPod, mirrorAnnotation } from './pod.ts';
+export { createPodStrategy, isMirrorPod, mirrorAnnotation } from './pod.ts';
+export type { DefaultTolerations } from './pod-tolerations.ts';
 export { createServiceStrategy } from './service.ts';
 export { claimFinalizer, volumeFinalizer } from './storage.ts';
 
@@ -26,7 +25,6 @@ export const strategies: ReadonlyMap<Kind, Strategy> = new Map([
   entry(namespaceKind, namespaceStrategy),
   entry(certificateSigningRequestKind, signingRequestStrategy),
   entry(clusterRoleKind, clusterRoleStrategy),
-  entry(podKind, podStrategy),
   entry(priorityClassKind, priorityClassStrategy),
   entry(persistentVolumeKind, volumeStrategy),
   entry(persistentVolumeClaimKind, claimStrategy),

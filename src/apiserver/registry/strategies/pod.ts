@@ -7,7 +7,9 @@ import {
   resizedSpec,
   serviceAccountKind,
 } from '../../../api/index.ts';
-import type { Strategy } from '../strategy.ts';
+import type { Admittance, Strategy } from '../strategy.ts';
+import { withLimits, withQosClass } from './limit-ranges.ts';
+import { withPriority, withSamePriority } from './pod-priority.ts';
 import { withRuntimeClass } from './pod-runtime-class.ts';
 import {
   checkEphemeralSecrets,
@@ -15,12 +17,37 @@ import {
   defaultAccountName,
   withServiceAccount,
 } from './pod-service-account.ts';
+import type { DefaultTolerations } from './pod-tolerations.ts';
+import { withDefaultTolerations } from './pod-tolerations.ts';
 
 /**
  * Each path to a pod changes its own part. A pod that a node has taken is stopped there before it goes: it stays until
- * its node's agent deletes it with a grace period of 0.
+ * its node's agent deletes it with a grace period of 0. `tolerations`: those that pods get; default none.
  */
-export const podStrategy: Strategy<Pod> = {
+export function createPodStrategy(tolerations: DefaultTolerations | undefined): Strategy<Pod> {
+  const tolerating = (pod: Pod) =>
+    tolerations === undefined ? pod : withDefaultTolerations(pod, tolerations);
+  return {
+    ...podStrategy,
+    admit(next, old, how) {
+      if (old === undefined) return tolerating(admitNew(next, how));
+      if (how.subresource === '') return tolerating(withSamePriority(next, old));
+      if (how.subresource === 'ephemeralcontainers' && !isMirrorPod(next))
+        checkEphemeralSecrets(next, how.stored);
+      return how.subresource === 'resize' ? withLimits(next, how.stored) : next;
+    },
+  };
+}
+
+/** As the plugins of the reference's admission do it, in their order. */
+function admitNew(pod: Pod, { context, stored }: Admittance): Pod {
+  const limited = withQosClass(withLimits(pod, stored));
+  if (isMirrorPod(limited)) checkMirrorPod(limited);
+  const owned = isMirrorPod(limited) ? limited : withServiceAccount(limited, stored, context.dryRun);
+  return withPriority(owned, stored);
+}
+
+const podStrategy: Strategy<Pod> = {
   withoutGated: (pod, old, gates) =>
     gates.InPlacePodVerticalScaling || usesResizePolicy(old) ? pod : withoutResizePolicy(pod),
   provide(pod, namespace, stored) {
@@ -38,13 +65,6 @@ export const podStrategy: Strategy<Pod> = {
     if (subresource === 'resize') return resized(next, old);
     if (subresource === 'status') return observed(next, old);
     return subresource === 'binding' ? bound(next, now) : withAccount(next, old.spec?.serviceAccountName);
-  },
-  admit(next, old, { subresource, context, stored }) {
-    if (old === undefined && isMirrorPod(next)) checkMirrorPod(next);
-    if (isMirrorPod(next)) return next;
-    if (old === undefined) return withServiceAccount(next, stored, context.dryRun);
-    if (subresource === 'ephemeralcontainers') checkEphemeralSecrets(next, stored);
-    return next;
   },
   check: (next, old, subresource) =>
     old === undefined ? [] : [...podChangeCauses(next, old, subresource), ...mirrorCauses(next, old)],

@@ -9,6 +9,7 @@ import {
   storageClassKind,
 } from '../../../api/index.ts';
 import type { StoredObjects, Strategy } from '../strategy.ts';
+import { checkClaimLimits } from './limit-ranges.ts';
 
 /** Keeps a claim that is being deleted for as long as a pod uses it. */
 export const claimFinalizer = 'kubernetes.io/pvc-protection';
@@ -35,6 +36,7 @@ function withTransition(next: PersistentVolume, old: PersistentVolume, now: numb
 export const claimStrategy: Strategy<PersistentVolumeClaim> = {
   beforeCreate: (claim, _context, stored) => withFinalizer(withDefaultClass(claim, stored), claimFinalizer),
   admit(next, old, { subresource, stored }) {
+    if (subresource === '') checkClaimLimits(next, stored);
     const fault = old === undefined || subresource !== '' ? undefined : findGrowthFault(next, old, stored);
     if (fault === undefined) return next;
     const name = next.metadata?.name ?? '';

@@ -57,6 +57,7 @@ export interface StartOptions {
   authorization?: ApiServerOptions['authorization'];
   audit?: ApiServerOptions['audit'];
   wrapStore?: OpenStorageOptions['wrapStore'];
+  defaultTolerations?: ApiServerOptions['defaultTolerations'];
   inFlight?: ApiServerOptions['inFlight'];
   /** Default: as in production; false where a pod must not change between a read and a write of the test. */
   scheduler?: ApiServerOptions['scheduler'];
@@ -81,6 +82,7 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
       featureGates: resolveGates(options.gates ?? {}),
       http2: options.http2 ?? false,
       wrapStore: options.wrapStore,
+      defaultTolerations: options.defaultTolerations,
       inFlight: options.inFlight,
       scheduler: options.scheduler,
       audit: options.audit,
