@@ -5,6 +5,7 @@ import {
   notFound,
   podKind,
   resolveGates,
+  resourceQuotaKind,
   StatusError,
   servedKinds,
   serviceKind,
@@ -15,6 +16,7 @@ import type { CachedStore } from '../storage/index.ts';
 import { isReadable } from '../storage/index.ts';
 import { podBinding } from './operations/pod-binding.ts';
 import { podEviction } from './operations/pod-eviction.ts';
+import { QuotaLedger } from './quota/ledger.ts';
 import { Resource } from './resource.ts';
 import type { ServiceRanges } from './services/ranges.ts';
 import { defaultServiceRanges } from './services/ranges.ts';
@@ -58,9 +60,17 @@ export function createRegistry(options: RegistryOptions): Registry {
   );
   const pods = createPodStrategy(options.defaultTolerations);
   const ownStrategies = new Map<Kind, Strategy>([...strategies, [serviceKind, services], [podKind, pods]]);
+  const limited = () =>
+    [...byKind.values()].filter(
+      ({ kind }) => kind.namespaced && !kind.virtual && kind.storedAs === undefined,
+    );
+  const quotas = () => of(resourceQuotaKind);
+  const ledger = kinds.some((kind) => Object.is(kind, resourceQuotaKind))
+    ? new QuotaLedger({ storage, quotas, resources: limited, clock: options.clock, groupSuffix })
+    : undefined;
   for (const kind of kinds) {
     const strategy = ownStrategies.get(kind) ?? {};
-    byKind.set(kind, new Resource({ ...options, gates, kind, strategy, checkNamespace, stored }));
+    byKind.set(kind, new Resource({ ...options, gates, kind, strategy, checkNamespace, stored, ledger }));
   }
   const namespaces = of(namespaceKind);
 
@@ -117,6 +127,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     groupSuffix,
     gates,
     resources: [...byKind.values()],
+    ledger,
     of,
     operation: (body) => operations.find((operation) => operation.body === body),
   };

@@ -1,4 +1,5 @@
 import type { ApiObject, BodyType, FeatureGates, Kind, Status } from '../../api/index.ts';
+import type { QuotaLedger } from './quota/ledger.ts';
 import type { Resource } from './resource.ts';
 import type { WriteContext } from './strategy.ts';
 
@@ -8,6 +9,8 @@ export interface Registry {
   /** Which features are on. */
   readonly gates: FeatureGates;
   readonly resources: readonly Resource[];
+  /** What the quotas are charged for; undefined where they are not served. */
+  readonly ledger: QuotaLedger | undefined;
   /** The resource of a kind that is served. */
   of<T extends ApiObject>(kind: Kind<T>): Resource<T>;
   /** What answers a create of this body; undefined where the object is stored. */

@@ -6,11 +6,13 @@ import {
   persistentVolumeClaimKind,
   persistentVolumeKind,
   priorityClassKind,
+  resourceQuotaKind,
 } from '../../../api/index.ts';
 import type { Strategy } from '../strategy.ts';
 import { clusterRoleStrategy } from './cluster-role.ts';
 import { namespaceStrategy } from './namespace.ts';
 import { priorityClassStrategy } from './priority-class.ts';
+import { resourceQuotaStrategy } from './resource-quota.ts';
 import { signingRequestStrategy } from './signing-request.ts';
 import { claimStrategy, volumeStrategy } from './storage.ts';
 
@@ -26,6 +28,7 @@ export const strategies: ReadonlyMap<Kind, Strategy> = new Map([
   entry(certificateSigningRequestKind, signingRequestStrategy),
   entry(clusterRoleKind, clusterRoleStrategy),
   entry(priorityClassKind, priorityClassStrategy),
+  entry(resourceQuotaKind, resourceQuotaStrategy),
   entry(persistentVolumeKind, volumeStrategy),
   entry(persistentVolumeClaimKind, claimStrategy),
 ]);

@@ -1,11 +1,13 @@
 import type { ApiObject } from '../../../api/index.ts';
 import { notFound, StatusError } from '../../../api/index.ts';
-import type { CachedStore, FailureCode, Outcome, State, Stored } from '../../storage/index.ts';
-import { isReadable, StorageError } from '../../storage/index.ts';
+import type { CachedStore, Outcome, State, Stored } from '../../storage/index.ts';
+import { isReadable } from '../../storage/index.ts';
+import type { Charge } from '../quota/ledger.ts';
 import type { WriteContext } from '../strategy.ts';
 import { createUnreadableError } from '../unreadable.ts';
 import { keyOf } from './keys.ts';
 import type { Parts, Place } from './resource-parts.ts';
+import { storageFailure } from './storage-failure.ts';
 
 type Landed = Extract<Outcome, { ok: true } | { code: 'conflict' }>;
 
@@ -27,6 +29,49 @@ export function commit(
 ): Landed | Promise<Landed> {
   if (context.dryRun) return pretend(storage, key, previous, value);
   return storage.commit({ key, expect: previous?.revision ?? 0, value, previous }).then(landed);
+}
+
+/** What is written in place of what. */
+interface Replacement<T extends ApiObject> {
+  key: string;
+  /** What is there; undefined where the object is new. */
+  previous: Stored | undefined;
+  value: Uint8Array;
+  next: T;
+  old: T | undefined;
+  subresource: string;
+}
+
+/** As `commit`, once the quotas of the namespace have been charged for it. Throws Forbidden when one does not allow it. */
+export function commitCharged<T extends ApiObject>(
+  parts: Parts<T>,
+  { key, previous, value, next, old, subresource }: Replacement<T>,
+  context: WriteContext,
+): Landed | Promise<Landed> {
+  const write = () => commit(parts, key, previous, value, context);
+  const { ledger } = parts;
+  const kind = parts.kind.storedAs?.kind ?? parts.kind;
+  if (ledger === undefined || !kind.namespaced) return write();
+  const { namespace = '', name = '' } = next.metadata ?? {};
+  const from = previous?.revision ?? 0;
+  const isDryRun = context.dryRun;
+  const charging = ledger.charge({ kind, namespace, name, key, next, old, from, subresource, isDryRun });
+  if (charging === undefined) return write();
+  return commitOnce(charging, () => {
+    if (old === undefined) parts.checkNamespace(namespace, parts.kind, name); // it may be going by now
+    return write();
+  });
+}
+
+async function commitOnce(charging: Promise<Charge>, write: () => Landed | Promise<Landed>): Promise<Landed> {
+  using charge = await charging;
+  charge.checkAge();
+  try {
+    return await write();
+  } catch (error) {
+    if (error instanceof StatusError && error.reason === 'Timeout') charge.keep();
+    throw error;
+  }
 }
 
 /** Takes a write back that cannot stay beside that of another server, and throws why. `value` is what was there before. */
@@ -60,34 +105,4 @@ function pretend(
   const createRevision = previous?.createRevision ?? revision;
   const pretended = value && { key, revision: previous?.revision ?? 0, createRevision, value };
   return { ok: true, revision, now: pretended };
-}
-
-/** The error for the client when a commit failed other than by a conflict. */
-function storageFailure(code: FailureCode, cause: Error): StatusError {
-  switch (code) {
-    case 'full':
-      return retriable('the store has no room left on its disk; nothing was changed', cause);
-    case 'unavailable':
-      if (cause instanceof StorageError && cause.code === 'moved') return retriable(cause.message, cause);
-      return retriable('the store cannot take writes now; nothing was changed', cause);
-    case 'unknown':
-      return new StatusError(
-        'Timeout',
-        'the store failed; whether the change was kept is not known: read it again',
-        {
-          details: { retryAfterSeconds: 1 },
-          cause,
-        },
-      );
-    case 'tooLarge':
-      return new StatusError('RequestEntityTooLarge', `the object is too large: ${cause.message}`, { cause });
-    case 'invalid':
-      return new StatusError('BadRequest', `the object cannot be stored under this name: ${cause.message}`, {
-        cause,
-      });
-  }
-}
-
-function retriable(message: string, cause: Error): StatusError {
-  return new StatusError('ServiceUnavailable', message, { details: { retryAfterSeconds: 1 }, cause });
 }

@@ -3,6 +3,7 @@ import type { Clock, KeyedMutex } from '../../../base/index.ts';
 import type { CachedStore } from '../../storage/index.ts';
 import type { ObjectEncoding } from '../encoding.ts';
 import type { SecondText } from '../metadata.ts';
+import type { QuotaLedger } from '../quota/ledger.ts';
 import type { Admission, Advice, StoredObjects, Strategy } from '../strategy.ts';
 
 export interface ResourceOptions<T extends ApiObject> {
@@ -15,6 +16,8 @@ export interface ResourceOptions<T extends ApiObject> {
   advice?: Advice;
   gates: FeatureGates;
   stored: StoredObjects;
+  /** Charges the quotas of namespaces; undefined where there are none. */
+  ledger?: QuotaLedger | undefined;
   /** Throws when objects cannot be created in a namespace: it is missing or going. */
   checkNamespace(namespace: string, kind: Kind, name: string): void;
 }

@@ -5,7 +5,7 @@ import { isNewest } from '../confirm.ts';
 import { carriedMetadata } from '../metadata.ts';
 import type { Change as StrategyChange, WriteContext } from '../strategy.ts';
 import { admit, checkPreconditions, modified, validate, warn } from './checks.ts';
-import { commit, getStored, undoOvertaken } from './commit.ts';
+import { commit, commitCharged, getStored, undoOvertaken } from './commit.ts';
 import { isFinished } from './deletion-plan.ts';
 import { keyOf } from './keys.ts';
 import type { WriteOperation } from './managed-fields.ts';
@@ -79,7 +79,7 @@ async function tryChange<T extends ApiObject>(
   const stored = getStored(parts, place);
   const old = parts.encoding.read(stored);
   const next = changed(parts, place, old, change, subresource, context);
-  const landed = await replaceStored(parts, stored, next, old, context);
+  const landed = await replaceStored(parts, stored, next, old, context, subresource);
   if (landed !== undefined) warn(parts, next, old, context);
   return landed;
 }
@@ -115,13 +115,14 @@ function changed<T extends ApiObject>(
   return next;
 }
 
-/** What is stored then; undefined when another write came first. */
+/** What is stored then; undefined when another write came first. Without a subresource no quota is asked. */
 export async function replaceStored<T extends ApiObject>(
   parts: Parts<T>,
   stored: Stored,
   next: T,
   old: T,
   context: WriteContext,
+  subresource?: string,
 ): Promise<Stored | undefined> {
   const value = parts.encoding.encode(next);
   if (Buffer.compare(value, stored.value) === 0 || isSame(parts.kind, next, old)) {
@@ -129,7 +130,10 @@ export async function replaceStored<T extends ApiObject>(
   }
   using _held = context.dryRun ? undefined : parts.strategy.hold?.(next);
   const isLast = isFinished(next, parts.strategy); // the last finalizer went: the object goes with it
-  const outcome = await commit(parts, stored.key, stored, isLast ? null : value, context);
+  const { key } = stored;
+  const outcome = await (isLast || subresource === undefined
+    ? commit(parts, key, stored, isLast ? null : value, context)
+    : commitCharged(parts, { key, previous: stored, value, next, old, subresource }, context));
   if (!outcome.ok) return undefined;
   if (outcome.now !== null && parts.strategy.overtaken)
     await undoOvertaken(parts, outcome.now, stored.value, context);

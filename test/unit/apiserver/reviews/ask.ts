@@ -38,6 +38,7 @@ export async function ask<B extends ApiObject>(
   const registry: Registry = {
     groupSuffix: 'k8s.io',
     gates: resolveGates({ AuthorizeWithSelectors: selectors }),
+    ledger: undefined,
     resources: [],
     of: (kind) => assert.fail(`a review needs no ${kind.kind}`),
     operation: () => undefined,
