@@ -30,6 +30,7 @@ import { ClusterReader } from './cluster-reader.ts';
 import { createLookups, schedulerReader } from './lookups.ts';
 import type { SchedulerMetrics } from './metrics.ts';
 import { createSchedulerMetrics } from './metrics.ts';
+import { Outage } from './outage.ts';
 import { PodWriter } from './pod-writer.ts';
 import type { Assignment, Decision, Failure } from './scheduler.ts';
 import { Scheduler } from './scheduler.ts';
@@ -104,6 +105,7 @@ class SchedulerRun {
   readonly #reader: ClusterReader;
   readonly #events: ReturnType<typeof createEventRecorder>;
   readonly #writer: PodWriter;
+  readonly #outage: Outage;
   readonly #disrupt: ReturnType<typeof createPodDisruptor>;
   readonly #waker: ReturnType<typeof createWaker>;
   /** Ends the run when one of its parts has failed. */
@@ -134,6 +136,7 @@ class SchedulerRun {
     this.#reader = new ClusterReader(registry, this.#scheduler, options.log);
     this.#events = createEventRecorder(options);
     this.#writer = new PodWriter(options, this.#events, name);
+    this.#outage = new Outage(options.log);
     this.#disrupt = createPodDisruptor(options, disruption);
     this.#waker = createWaker(clock);
     const queue = (work: (key: string) => Promise<void>, atOnce: number) =>
@@ -286,11 +289,12 @@ class SchedulerRun {
       await this.#volumes.bind(pod, isWanted, this.#signal);
       await this.#writer.bind(pod, node);
       this.#options.metrics.attempted('scheduled', this.#sinceMs(assignment));
+      this.#outage.ended();
     } catch (error) {
       this.#options.metrics.attempted('error', this.#sinceMs(assignment));
-      const isOvertaken = error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason);
+      const isExpected = this.#outage.began(error) || isOvertaken(error);
       const message = `the pod was not bound to node ${node}: ${describeError(error)}`;
-      this.#options.log[isOvertaken ? 'debug' : 'warn']({ key, node }, message);
+      this.#options.log[isExpected ? 'debug' : 'warn']({ key, node }, message);
       this.#changed(() => this.#scheduler.bindingFailed(assignment, this.#reader.readPod(pod)));
     } finally {
       this.#volumes.release(pod);
@@ -300,7 +304,16 @@ class SchedulerRun {
   async #report(key: string): Promise<void> {
     const failure = this.#failures.get(key);
     if (failure === undefined) return;
-    const isWritten = await this.#writer.report(failure.pod, failure);
+    const isWritten = await this.#writer.report(failure.pod, failure).catch((error: unknown) => {
+      if (this.#outage.began(error)) return undefined;
+      throw error;
+    });
+    if (isWritten === undefined) {
+      await this.#options.clock.sleep(outageMs, this.#signal);
+      this.#queues.reports.add(key);
+      return;
+    }
+    this.#outage.ended();
     if (this.#failures.get(key) !== failure)
       this.#queues.reports.add(key); // there is a newer one
     else this.#failures.delete(key);
@@ -353,5 +366,12 @@ class SchedulerRun {
   }
 }
 
+/** The pod was changed or removed while it was to be bound. */
+function isOvertaken(error: unknown): boolean {
+  return error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason);
+}
+
+/** Between two tries to report while the store takes no writes. */
+const outageMs = 1000;
 const endAttempts = 5;
 const maxIdleMs = 300_000;

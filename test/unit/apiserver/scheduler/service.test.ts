@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { Node, Pod } from '../../../../src/api/index.ts';
+import type { Lease, Node, Pod } from '../../../../src/api/index.ts';
 import {
   eventKind,
   formatMicroTime,
@@ -16,17 +16,18 @@ import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
 import { createRegistry } from '../../../../src/apiserver/registry/index.ts';
 import { RunningScheduler, scheduler } from '../../../../src/apiserver/scheduler/index.ts';
 import { createCache, openStore } from '../../../../src/apiserver/storage/index.ts';
+import type { Clock } from '../../../../src/base/index.ts';
 import { MetricsRegistry, systemClock } from '../../../../src/base/index.ts';
+import { fastClock } from '../../../support/fast-clock.ts';
 import { waitFor } from '../../../support/index.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 
 /** A control plane's store with a scheduler. */
-async function prepare() {
+async function prepare(clock: Clock = systemClock) {
   const { log, text } = recordedLog();
   const metrics = new MetricsRegistry();
-  const clock = systemClock;
   const store = await openStore({ kind: 'memory', clock });
   const storage = await createCache(store, { clock, log });
   const registry = createRegistry({ storage, clock, groupSuffix: 'k8s.io', admission: [] });
@@ -39,6 +40,10 @@ async function prepare() {
   return {
     registry,
     logged: text,
+    countLogged: (line: RegExp) =>
+      text()
+        .split('\n')
+        .filter((each) => line.test(each)).length,
     metric: async (name: string) => (await metrics.getSingleMetric(name)?.get())?.values ?? [],
     pod,
     nodeOf: (name: string) => pod(name).spec?.nodeName,
@@ -189,23 +194,33 @@ describe('a pod without a node', () => {
     assert.deepEqual([lab.nodeOf('others'), lab.nodeOf('gated')], [undefined, undefined]);
   });
 
-  test('is left to the scheduler of the reference while that holds its Lease', async () => {
-    await using lab = await prepare();
+  test('is left to the scheduler of the reference while that holds its Lease, as often as it does', async () => {
+    let nowMs = Date.now();
+    await using lab = await prepare({ ...fastClock(50), now: () => nowMs });
     await lab.makeNode('one');
-    const renewTime = formatMicroTime(Date.now());
-    await lab.registry.of(leaseKind).create(
-      'kube-system',
-      {
-        metadata: { name: 'kube-scheduler' },
-        spec: { holderIdentity: 'theirs', leaseDurationSeconds: 1, renewTime },
-      },
-      context,
-    );
-    await lab.makePod('waiting');
+    const spec = () => ({
+      holderIdentity: 'theirs',
+      leaseDurationSeconds: 15,
+      renewTime: formatMicroTime(nowMs),
+    });
+    const leases = lab.registry.of(leaseKind);
+    await leases.create('kube-system', { metadata: { name: 'kube-scheduler' }, spec: spec() }, context);
+    await lab.makePod('first');
     await lab.start();
-    await waitFor('it to stand back', () => /stands back/.test(lab.logged()));
-    assert.equal(lab.nodeOf('waiting'), undefined);
-    await waitFor('its node', () => lab.nodeOf('waiting') === 'one');
+    await waitFor('it to stand back', () => lab.countLogged(/stands back/) === 1);
+    assert.equal(lab.nodeOf('first'), undefined);
+    nowMs += 16_000;
+    await waitFor('its node', () => lab.nodeOf('first') === 'one');
+
+    const make = (lease: Lease) => ({ ...lease, spec: spec() });
+    const place = { namespace: 'kube-system', name: 'kube-scheduler' };
+    await leases.change(place, { make, operation: 'Update' }, '', context);
+    await lab.makePod('second', '1', { priority: 5 });
+    await waitFor('it to stand back again', () => lab.countLogged(/stands back/) === 2);
+    assert.equal(lab.nodeOf('second'), undefined);
+    nowMs += 16_000;
+    await waitFor('its node', () => lab.nodeOf('second') === 'one');
+    assert.equal(lab.countLogged(/goes on/), 2);
   });
 });
 
