@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Backoff, Clock, Logger } from '../../base/index.ts';
 import { createBackoff, describeError } from '../../base/index.ts';
 
-/** Keys worked on before the event loop continues: for most there is nothing to do, and their work never waits. */
+/** Keys that all workers together work on before the event loop continues: for most there is nothing to do, and their work never waits. */
 const keysInARow = 32;
 
 export interface WorkQueueOptions {
@@ -47,6 +47,7 @@ export class WorkQueue {
 
   /** One of the workers. */
   async #work(signal: AbortSignal): Promise<void> {
+    const inARow = Math.max(1, Math.floor(keysInARow / this.#atOnce));
     for (let count = 1; !signal.aborted; ) {
       const key = this.#take();
       if (key === undefined) {
@@ -55,7 +56,7 @@ export class WorkQueue {
       }
       await this.#attempt(key, signal);
       this.#underWay.delete(key);
-      if (count++ % keysInARow === 0) await yieldToEventLoop();
+      if (count++ % inARow === 0) await yieldToEventLoop();
     }
   }
 

@@ -1,5 +1,7 @@
 import type { PodFacts } from './cluster/pod-facts.ts';
 
+const nobody: readonly PodFacts[] = [];
+
 /** Pods that wait for others to leave a node (`status.nominatedNodeName`); room is kept for them there. */
 export class Nominations {
   readonly #byNode = new Map<string, Map<string, PodFacts>>();
@@ -24,6 +26,7 @@ export class Nominations {
 
   /** Those on a node that are at least as important as a pod; never the pod itself. */
   on(node: string, { key, priority }: PodFacts): readonly PodFacts[] {
+    if (!this.#byNode.has(node)) return nobody; // asked for every node and pod
     return this.#all(node).filter((other) => other.key !== key && other.priority >= priority);
   }
 

@@ -46,17 +46,18 @@ export function placePod(
     return { node: own, searched: 0 };
   const verdicts = new Map<string, Verdict>();
   const fitting: NodeState[] = [];
-  const { nodes } = cluster;
+  const nodes = only === undefined ? cluster.nodes : [...only].flatMap((name) => cluster.node(name) ?? []);
   const enough = enoughNodes(nodes.length);
   let searched = 0;
   for (; searched < nodes.length && fitting.length < enough; searched++) {
     const node = nodes[(options.startAt + searched) % nodes.length];
     if (node === undefined) break;
-    const wrong = isExcluded(only, node.name) ?? checkNode(pod, node, rules, nominations);
+    const wrong = checkNode(pod, node, rules, nominations);
     if (wrong === undefined) fitting.push(node);
     else verdicts.set(node.name, wrong);
   }
   const best = fitting.length <= 1 ? fitting[0] : chooseBest(pod, fitting, options);
+  if (best === undefined && only !== undefined) excludeOthers(only, cluster, verdicts);
   return best === undefined ? { verdicts, rules, searched } : { node: best, searched };
 }
 
@@ -88,6 +89,14 @@ export function beginRules(
 }
 
 const notAmong: Verdict = { reasons: ["node(s) didn't satisfy plugin(s) [NodeAffinity]"], isFinal: true };
+
+function excludeOthers(
+  only: ReadonlySet<string>,
+  cluster: ClusterState,
+  verdicts: Map<string, Verdict>,
+): void {
+  for (const { name } of cluster.nodes) if (!only.has(name)) verdicts.set(name, notAmong);
+}
 
 /** Whether the node is none of the only ones. */
 export function isExcluded(only: ReadonlySet<string> | undefined, name: string): Verdict | undefined {

@@ -1,7 +1,7 @@
 import type { NodeSelectorTerm } from '../../../api/index.ts';
 import { havePortInCommon, matchesNode, tolerates } from '../../../api/index.ts';
 import type { PodFacts } from '../cluster/pod-facts.ts';
-import type { Filter, Refusal } from './filter.ts';
+import type { Filter, Refusal, Verdict } from './filter.ts';
 import { verdict } from './filter.ts';
 
 /* The rules that look at one node and at nothing else. */
@@ -93,6 +93,7 @@ const tooManyPods = 'Too many pods';
 export const nodeResourcesFit: Filter = {
   name: 'NodeResourcesFit',
   begin({ requests }) {
+    const shared = new SharedVerdicts(); // thousands of nodes mostly lack the same
     return {
       check(node) {
         const { allocatable } = node.facts;
@@ -107,8 +108,20 @@ export const nodeResourcesFit: Filter = {
           isFinal ||= amount > has;
         }
         if (!isFull && reasons === undefined) return undefined;
-        return { reasons: [...(isFull ? [tooManyPods] : []), ...(reasons ?? [])], isFinal };
+        return shared.of([...(isFull ? [tooManyPods] : []), ...(reasons ?? [])], isFinal);
       },
     };
   },
 };
+
+/** Equal verdicts are one object. */
+class SharedVerdicts {
+  readonly #known = new Map<string, Verdict>();
+
+  of(reasons: readonly string[], isFinal: boolean): Verdict {
+    const key = `${isFinal} ${reasons.length === 1 ? reasons[0] : reasons.join()}`;
+    const known = this.#known.get(key) ?? { reasons, isFinal };
+    this.#known.set(key, known);
+    return known;
+  }
+}
