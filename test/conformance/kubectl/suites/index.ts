@@ -27,6 +27,7 @@ import { serverSideApplySuite } from './server-side-apply.ts';
 import { setSuite } from './set.ts';
 import { validationSuite } from './validation.ts';
 import { waitSuite } from './wait.ts';
+import { workloadsSuite } from './workloads.ts';
 
 const suites = [
   discoverySuite,
@@ -52,6 +53,7 @@ const suites = [
   waitSuite,
   accessSuite,
   podsSuite,
+  workloadsSuite,
 ];
 
 /** All that a kubectl is asked to do, against one control plane. What a release lacks is not asked of it. */
