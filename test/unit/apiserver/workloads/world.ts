@@ -56,6 +56,7 @@ export async function prepare(create: (options: ControllerOptions) => readonly S
 
   return {
     ...options,
+    context,
     logged: text,
     list,
     get,
