@@ -1,0 +1,157 @@
+// lane: waiting (for a node that is given up, and for a rollout that hangs)
+/** A Deployment on two agents on hosts of their own: one of them dies, and later a rollout hangs. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { SupervisedProcess } from '../support/index.ts';
+import { cgroupName, temporaryFolder, waitFor } from '../support/index.ts';
+import { ensureBuilt } from './installation.ts';
+import type { Kubectl } from './lab/index.ts';
+import { image, kubectl, startContainerd } from './lab/index.ts';
+import { launchAgent, nodeward, noPressure, startApiServer } from './nodeward/index.ts';
+import { hostNetwork, whyNoNetwork } from './two-agents-network.ts';
+
+const hosts = ['first', 'second'] as const;
+const replicas = 6;
+const graceSeconds = 4;
+const skip = (await whyNoNetwork()) ?? false;
+const patient = { timeoutMs: 60_000, intervalMs: 200 };
+
+const agentConfig = `
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+nodeLeaseDurationSeconds: ${graceSeconds}
+nodeStatusUpdateFrequency: 1s
+${noPressure}
+`;
+
+/** Its pods give up a node at once, and are spread over the nodes. */
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: 'default' },
+  spec: {
+    replicas,
+    progressDeadlineSeconds: 60,
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: {
+        terminationGracePeriodSeconds: 1,
+        automountServiceAccountToken: false,
+        tolerations: ['not-ready', 'unreachable'].map((state) => ({
+          key: `node.kubernetes.io/${state}`,
+          ...{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 0 },
+        })),
+        topologySpreadConstraints: [
+          {
+            ...{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
+            labelSelector: { matchLabels: { app: 'web' } },
+          },
+        ],
+        containers: [{ name: 'main', image, imagePullPolicy: 'Never', command: ['sleep', '100000'] }],
+      },
+    },
+  },
+};
+
+before(ensureBuilt);
+
+describe('a Deployment on two nodes', { skip }, () => {
+  const stack = new AsyncDisposableStack();
+  const agents = new Map<string, SupervisedProcess>();
+  let tool: Kubectl;
+
+  before(async () => {
+    const home = stack.use(await temporaryFolder('workloads-'));
+    const network = stack.use(await hostNetwork(hosts));
+    const watch = [`--node-monitor-grace-period=${graceSeconds}s`, '--node-monitor-period=1s'];
+    const args = ['--bind-address', network.hub, ...watch];
+    const server = stack.use(await startApiServer(join(home.path, 'control-plane'), { args }));
+    tool = kubectl(server.kubeconfig, home.path);
+    const joining = join(home.path, 'join.kubeconfig');
+    const token = ['token', 'create', '--kubeconfig', server.kubeconfig, '--kubeconfig-out', joining];
+    const made = await nodeward(token);
+    assert.equal(made.code, 0, made.stderr);
+    const startHost = async (host: string) => {
+      const runtime = stack.use(await startContainerd({ cni: true }));
+      const cgroupRoot = `/${cgroupName(runtime.folder)}`; // removed with containerd
+      const logs = join(home.path, 'logs'); // of both, as /var/log/pods is on one machine
+      const config = join(home.path, `${host}.yaml`);
+      await writeFile(config, `${agentConfig}cgroupRoot: ${cgroupRoot}\npodLogsDir: ${logs}\n`);
+      const agent = await launchAgent({
+        rootDir: join(home.path, host),
+        network: network.namespaceOf(host),
+        args: [
+          ...['--bootstrap-kubeconfig', joining, '--config', config, '--hostname-override', host],
+          ...['--lock-file', join(home.path, `${host}.lock`)],
+          ...['--container-runtime-endpoint', runtime.endpoint],
+        ],
+      });
+      agents.set(host, stack.use(agent));
+      await agent.waitForOutput(/^nodeward is ready\n/m, { timeoutMs: 90_000 });
+    };
+    for (const host of hosts) await startHost(host);
+  });
+  after(async () => await stack.disposeAsync());
+
+  async function output(...argv: string[]): Promise<string> {
+    const { code, stdout, stderr } = await tool.run(argv);
+    assert.equal(code, 0, stderr);
+    return stdout;
+  }
+
+  /** Of each pod that stays and is ready the node. */
+  async function readyPods(): Promise<string[]> {
+    const fields =
+      '{.metadata.deletionTimestamp}/{.status.conditions[?(@.type=="Ready")].status}/{.spec.nodeName}';
+    const pods = await output('get', 'pods', '-o', `jsonpath={range .items[*]}${fields} {end}`);
+    return pods.split(' ').flatMap((pod) => /^\/True\/(.+)$/.exec(pod)?.[1] ?? []);
+  }
+
+  test('runs its pods on both', async () => {
+    const { code, stderr } = await tool.run(['create', '-f', '-'], { input: JSON.stringify(deployment) });
+    assert.equal(code, 0, stderr);
+    assert.match(
+      await output('rollout', 'status', 'deployment/web', '--timeout=60s'),
+      /successfully rolled out/,
+    );
+    const nodes = await readyPods();
+    assert.equal(nodes.length, replicas);
+    assert.deepEqual([...new Set(nodes)].sort(), [...hosts]);
+  });
+
+  test('has them all on the other one when one has died', async (t) => {
+    await agents.get('first')?.kill9();
+    const killedMs = performance.now();
+    const areBack = async () => (await readyPods()).filter((node) => node === 'second').length === replicas;
+    await waitFor('its pods on the other node', areBack, patient);
+    t.diagnostic(`back ${((performance.now() - killedMs) / 1000).toFixed(1)} s after the agent was killed`);
+    assert.match(
+      await output('rollout', 'status', 'deployment/web', '--timeout=30s'),
+      /successfully rolled out/,
+    );
+  });
+
+  test('says why a rollout hangs, keeps its old pods, and goes back', async () => {
+    await output('patch', 'deployment', 'web', '-p', '{"spec":{"progressDeadlineSeconds":4}}');
+    await output('set', 'image', 'deployment/web', 'main=registry.invalid/missing:1');
+    const hung = await tool.run(['rollout', 'status', 'deployment/web', '--timeout=60s']);
+    assert.notEqual(hung.code, 0);
+    assert.match(hung.stderr, /exceeded its progress deadline/);
+    const condition = 'jsonpath={.status.conditions[?(@.type=="Progressing")].message}';
+    assert.match(
+      await output('get', 'deployment', 'web', '-o', condition),
+      /^ReplicaSet "web-\w+" has timed out progressing\. Pod "web-\w+-\w+": container "main" waits: ErrImageNeverPull/,
+    );
+    assert.ok((await readyPods()).length >= replicas - 1, 'a quarter may be missing');
+    await output('rollout', 'undo', 'deployment/web');
+    assert.match(
+      await output('rollout', 'status', 'deployment/web', '--timeout=60s'),
+      /successfully rolled out/,
+    );
+    await output('delete', 'deployment', 'web');
+    await waitFor('its pods to go', async () => (await readyPods()).length === 0, patient);
+  });
+});
