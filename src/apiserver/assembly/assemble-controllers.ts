@@ -71,6 +71,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
   } = options;
   const { registry, storage, signer, authorizer, tokens, ca, port, metrics, running } = parts;
   const controller = { registry, storage, clock, log };
+  const { taintDomain } = settings;
   const controlPlaneNames = () => [...ownNames(bindAddress), ...listServerNames(registry)];
   return [
     namespaceDeletion(controller),
@@ -90,7 +91,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     volumeProtection(controller),
     ephemeralVolumes(controller),
     eventExpiry({ ...controller, ttlMs: eventTtlMs }),
-    ...((options.workloadControllers ?? true) ? workloadControllers(controller) : []),
+    ...((options.workloadControllers ?? true) ? workloadControllers({ ...controller, taintDomain }) : []),
     ...(placing === false ? [] : [scheduler({ ...controller, metrics, running }, placing)]),
   ];
 }

@@ -17,7 +17,13 @@ const forControllers: Readonly<Record<string, string>> = {
 };
 
 /** Those of them that the workload controllers act on, where these are on. */
-const actedOn: ReadonlySet<string> = new Set(['deployments', 'replicasets', 'replicationcontrollers']);
+const actedOn: ReadonlySet<string> = new Set([
+  'daemonsets',
+  'deployments',
+  'replicasets',
+  'replicationcontrollers',
+  'statefulsets',
+]);
 
 /** Kinds that restrict what clients may do, which nothing here enforces. */
 const notEnforced: Readonly<Record<string, string>> = {

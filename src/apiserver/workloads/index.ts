@@ -1,17 +1,21 @@
-import { podKind, replicaSetKind } from '../../api/index.ts';
+import { controllerRevisionKind, podKind, replicaSetKind } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import type { ControllerOptions } from '../controllers/index.ts';
 import { StandBy } from '../controllers/index.ts';
+import { daemonSets } from './daemon-set/index.ts';
 import { deployments } from './deployments/service.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { replicaSets, replicationControllers } from './replicas/index.ts';
+import { statefulSets } from './stateful-set/index.ts';
 import type { WorkloadOptions } from './workload-controller.ts';
 
 /** The Lease of the reference's controller manager, which does the same. */
 export const controllerManagerLease = 'kube-controller-manager';
 
 /** What makes pods of the kinds of workloads, each as a service. */
-export function workloadControllers(options: ControllerOptions): readonly Service[] {
+export function workloadControllers(
+  options: ControllerOptions & Pick<WorkloadOptions, 'taintDomain'>,
+): readonly Service[] {
   const sets = new OwnedObjects(options, replicaSetKind);
   const workloads: WorkloadOptions = {
     ...options,
@@ -21,6 +25,13 @@ export function workloadControllers(options: ControllerOptions): readonly Servic
       own: 'what makes pods of workloads here',
     }),
     pods: new OwnedObjects(options, podKind),
+    revisions: new OwnedObjects(options, controllerRevisionKind),
   };
-  return [deployments(workloads, sets), replicaSets(workloads, sets), replicationControllers(workloads)];
+  return [
+    deployments(workloads, sets),
+    replicaSets(workloads, sets),
+    replicationControllers(workloads),
+    daemonSets(workloads),
+    statefulSets(workloads),
+  ];
 }

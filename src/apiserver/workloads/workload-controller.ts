@@ -1,4 +1,4 @@
-import type { ApiObject, Kind, OwnerReference, Pod } from '../../api/index.ts';
+import type { ApiObject, ControllerRevision, Kind, OwnerReference, Pod } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import { createWaker } from '../../base/index.ts';
 import type { ControllerOptions, ControllerRun, StandBy } from '../controllers/index.ts';
@@ -15,6 +15,9 @@ export interface WorkloadOptions extends ControllerOptions {
   /** Shared by all of them. */
   readonly standBy: StandBy;
   readonly pods: OwnedObjects<Pod>;
+  readonly revisions: OwnedObjects<ControllerRevision>;
+  /** Domain prefix of the taints of nodes; default `kubernetes.io`. */
+  readonly taintDomain?: string | undefined;
 }
 
 /** Of one kind of workload. */

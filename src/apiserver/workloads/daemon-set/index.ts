@@ -1,0 +1,1 @@
+export { daemonSets } from './service.ts';

@@ -1,0 +1,1 @@
+export { statefulSets } from './service.ts';
