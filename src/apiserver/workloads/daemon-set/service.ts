@@ -1,10 +1,11 @@
-import type { ControllerRevision, DaemonSet, DaemonSetStatus, Pod } from '../../../api/index.ts';
+import type { ControllerRevision, DaemonSet, Pod } from '../../../api/index.ts';
 import { daemonSetKind, selectsLabels } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
 import type { Follows } from '../../controllers/index.ts';
 import { isProvenAbsent, ParsedObjects } from '../../controllers/index.ts';
 import { inBatches } from '../batches.ts';
 import { claimObjects } from '../claims.ts';
+import { withoutZeros } from '../counts.ts';
 import { resolvePart } from '../part-of.ts';
 import type { Workload } from '../pod-control.ts';
 import { isNamespaceGoing, normal, PodControl, warning } from '../pod-control.ts';
@@ -13,7 +14,7 @@ import type { SettledRevisions } from '../revisions/index.ts';
 import { RevisionKeeper } from '../revisions/index.ts';
 import type { WorkloadOptions, WorkloadRun, WorkloadTools } from '../workload-controller.ts';
 import { followOwned, workloadController } from '../workload-controller.ts';
-import { withoutZeros, writeStatus } from '../write-status.ts';
+import { writeStatus } from '../write-status.ts';
 import { daemonPod, nodeOf, podForNode, revisionLabel } from './daemon-pod.ts';
 import { FailureBackoff } from './failure-backoff.ts';
 import type { DaemonChanges, DaemonView, Ended } from './manage.ts';
@@ -99,15 +100,11 @@ class DaemonSetRun implements WorkloadRun<DaemonSet> {
   /** Status and history, by the newest state. */
   async #finish(set: DaemonSet, revisions: SettledRevisions): Promise<void> {
     const { pods } = this.#options;
-    const { uid = '', generation } = set.metadata ?? {};
+    const { uid = '', generation = 0 } = set.metadata ?? {};
     const labelled = pods.ownedBy(uid).filter((pod) => selects(set, pod));
     const counts = countDaemons(this.#view(set, labelled, revisions));
-    const status: DaemonSetStatus = {
-      ...counts,
-      observedGeneration: generation ?? 0,
-      collisionCount: revisions.collisions,
-    };
-    await writeStatus(this.#tools.resource, set, withoutZeros(status));
+    const written = { ...counts, observedGeneration: generation, collisionCount: revisions.collisions };
+    await writeStatus(this.#tools.resource, set, withoutZeros(written));
     const live = new Set(pods.ownedBy(uid).map(({ metadata }) => metadata?.labels?.[revisionLabel]));
     await this.#keeper.truncate(set, revisions.old, (each) => live.has(hashOf(each)));
   }
@@ -159,7 +156,7 @@ class DaemonSetRun implements WorkloadRun<DaemonSet> {
     nodes: readonly string[],
   ): Promise<unknown> {
     if (nodes.length === 0) return undefined;
-    this.#checkReadable(set);
+    this.#options.pods.mustBeKnown(workload.namespace);
     const { taintDomain = 'kubernetes.io' } = this.#options;
     const pod = daemonPod(set.spec?.template, workload.reference, workload.namespace, taintDomain);
     const annotations = set.metadata?.annotations;
@@ -167,17 +164,6 @@ class DaemonSetRun implements WorkloadRun<DaemonSet> {
       this.#control.create(workload, podForNode(pod, node, hash, annotations)),
     );
     return isNamespaceGoing(failure) ? undefined : failure;
-  }
-
-  /** A pod that cannot be read may be the one of a node: no second one is made beside it. */
-  #checkReadable({ metadata: { namespace = '', name = '' } = {} }: DaemonSet): void {
-    const { storage, pods } = this.#options;
-    const prefix = `${pods.resource.prefix(namespace)}${name}-`;
-    const [unreadable] = storage.unreadable(prefix);
-    if (unreadable !== undefined)
-      throw new Error(
-        `no pods of the DaemonSet ${namespace}/${name} are made: ${unreadable.key} cannot be read`,
-      );
   }
 
   async #withoutNode(pods: readonly Pod[]): Promise<readonly Pod[]> {

@@ -1,10 +1,9 @@
-import type { DaemonSetStatus } from '../../../api/index.ts';
 import { isAvailable, isReady } from '../pod-state.ts';
 import type { DaemonView } from './manage.ts';
 import { isOf, oldestFirst } from './pods-on-nodes.ts';
 
 /** The numbers of the status. On each node the oldest pod counts. */
-export function countDaemons({ fits, pods, hash, minReadySeconds, nowMs }: DaemonView): DaemonSetStatus {
+export function countDaemons({ fits, pods, hash, minReadySeconds, nowMs }: DaemonView) {
   let [desired, current, misplaced, ready, available, updated] = [0, 0, 0, 0, 0, 0];
   for (const [node, fit] of fits) {
     const [oldest] = oldestFirst(pods.get(node) ?? []);

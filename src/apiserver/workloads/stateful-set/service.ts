@@ -5,7 +5,13 @@ import type {
   StatefulSet,
   StatefulSetStatus,
 } from '../../../api/index.ts';
-import { persistentVolumeClaimKind, selectsLabels, statefulSetKind } from '../../../api/index.ts';
+import {
+  apiVersionOf,
+  decodeValue,
+  persistentVolumeClaimKind,
+  selectsLabels,
+  statefulSetKind,
+} from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
 import type { Follows } from '../../controllers/index.ts';
 import { ParsedObjects } from '../../controllers/index.ts';
@@ -18,7 +24,7 @@ import type { SettledRevisions } from '../revisions/index.ts';
 import { keptTemplate, RevisionKeeper } from '../revisions/index.ts';
 import type { WorkloadOptions, WorkloadRun, WorkloadTools } from '../workload-controller.ts';
 import { followOwned, workloadController } from '../workload-controller.ts';
-import { withoutZeros, writeStatus } from '../write-status.ts';
+import { writeStatus } from '../write-status.ts';
 import type { NewPod, StatefulChanges, StatefulView } from './decide.ts';
 import { decide } from './decide.ts';
 import { ordinalOf, revisionOf, statefulPod } from './identity.ts';
@@ -128,10 +134,9 @@ class StatefulSetRun implements WorkloadRun<StatefulSet> {
   #templateOf(set: StatefulSet, revision: ControllerRevision): PodTemplateSpec | undefined {
     const template = keptTemplate(revision);
     if (template === undefined) throw new Error(`the revision ${nameOf(revision)} keeps no template of pods`);
-    const { encoding } = this.#tools.resource;
-    const { spec, metadata } = set;
-    const whole = { metadata, spec: { ...spec, template } };
-    return encoding.parse(Buffer.from(JSON.stringify(whole))).spec?.template;
+    const { kind, groupSuffix } = this.#tools.resource;
+    const whole = structuredClone({ spec: { selector: set.spec?.selector, template } });
+    return decodeValue(kind, apiVersionOf(kind, groupSuffix), whole).object.spec?.template;
   }
 
   /** Status and history, by the newest state. */
@@ -141,7 +146,7 @@ class StatefulSetRun implements WorkloadRun<StatefulSet> {
     const owned = pods.ownedBy(uid);
     const members = owned.filter((pod) => this.#isMember(set, pod));
     const status: StatefulSetStatus = {
-      ...withoutZeros(countPods(this.#view(set, members, revisions))),
+      ...countPods(this.#view(set, members, revisions)),
       ...(generation === undefined ? {} : { observedGeneration: generation }),
       collisionCount: revisions.collisions,
     };

@@ -1,23 +1,28 @@
-import type { StatefulSet, StatefulSetStatus } from '../../../api/index.ts';
+import type { StatefulSet } from '../../../api/index.ts';
+import { withoutZeros } from '../counts.ts';
 import { isAvailable } from '../pod-state.ts';
 import type { StatefulView } from './decide.ts';
 import { isRunningAndReady } from './decide.ts';
 import { revisionOf } from './identity.ts';
 
-type Counts = Required<
-  Pick<
-    StatefulSetStatus,
-    'replicas' | 'readyReplicas' | 'availableReplicas' | 'currentReplicas' | 'updatedReplicas'
-  >
->;
+interface Counts {
+  replicas: number;
+  readyReplicas: number;
+  availableReplicas: number;
+  currentReplicas: number;
+  updatedReplicas: number;
+}
 
 /** Numbers and revisions of the status. When all pods are of the newest revision and ready, it is the current one. */
-export function countPods(view: StatefulView): StatefulSetStatus {
+export function countPods(view: StatefulView) {
   const { set, currentRevision, updateRevision } = view;
   const counts = countBy(view);
-  const status = { ...counts, currentRevision, updateRevision };
-  if (!isUpdated(set, counts)) return status;
-  return { ...status, currentRevision: updateRevision, currentReplicas: counts.updatedReplicas };
+  if (!isUpdated(set, counts)) return { ...withoutZeros({ ...counts }), currentRevision, updateRevision };
+  const { updatedReplicas: currentReplicas } = counts;
+  return {
+    ...withoutZeros({ ...counts, currentReplicas }),
+    ...{ currentRevision: updateRevision, updateRevision },
+  };
 }
 
 function countBy({ set, pods, currentRevision, updateRevision, nowMs }: StatefulView): Counts {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ReplicaSet } from '../../../../src/api/index.ts';
-import { podKind, replicaSetKind } from '../../../../src/api/index.ts';
+import { controllerRevisionKind, podKind, replicaSetKind } from '../../../../src/api/index.ts';
 import type { ControllerOptions } from '../../../../src/apiserver/controllers/index.ts';
 import { StandBy } from '../../../../src/apiserver/controllers/index.ts';
 import { OwnedObjects } from '../../../../src/apiserver/workloads/owned-objects.ts';
@@ -24,7 +24,8 @@ async function prepareNoting() {
   const create = (options: ControllerOptions) => {
     const pods = new OwnedObjects(options, podKind);
     const form = { name: 'noting', component: 'noting-controller', kind: replicaSetKind };
-    const workloads = { ...options, pods, standBy: new StandBy(options, roles) };
+    const revisions = new OwnedObjects(options, controllerRevisionKind);
+    const workloads = { ...options, pods, revisions, standBy: new StandBy(options, roles) };
     return [
       workloadController(form, workloads, (tools) => ({
         follows: [
