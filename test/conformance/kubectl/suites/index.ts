@@ -23,6 +23,7 @@ import { nodesSuite } from './nodes.ts';
 import { patchSuite } from './patch.ts';
 import { podsSuite } from './pods.ts';
 import { replaceSuite } from './replace.ts';
+import { rolloutSetsSuite } from './rollout-sets.ts';
 import { serverSideApplySuite } from './server-side-apply.ts';
 import { setSuite } from './set.ts';
 import { validationSuite } from './validation.ts';
@@ -51,6 +52,7 @@ const suites = [
   deleteSuite,
   describeSuite,
   waitSuite,
+  rolloutSetsSuite,
   accessSuite,
   podsSuite,
   workloadsSuite,
