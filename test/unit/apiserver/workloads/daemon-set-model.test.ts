@@ -59,7 +59,10 @@ function checkCreate(lab: Lab, pod: Pod): void {
   if (maxSurge === 0) assert.equal(there.length, 0, `there is a pod on ${node}`);
   const others = there.filter((each) => !isGoing(each));
   assert.ok(others.length <= 1, `there are ${others.length} pods on ${node}`);
-  assert.ok(others.every((each) => imageOf(each) !== imageOf(pod)), `there is a new pod on ${node}`);
+  assert.ok(
+    others.every((each) => imageOf(each) !== imageOf(pod)),
+    `there is a new pod on ${node}`,
+  );
 }
 
 function checkDelete(lab: Lab, name: string): void {
@@ -138,7 +141,8 @@ async function live(seed: number): Promise<number> {
     for (const pod of lab.pods()) {
       const { name = '' } = pod.metadata ?? {};
       const isLost = pod.spec?.nodeName && !lab.listNodes().some((node) => node.name === pod.spec?.nodeName);
-      if (isLost) await lab.remove(podKind, name, { gracePeriodSeconds: 0 }); // as the collector of pods does
+      if (isLost)
+        await lab.remove(podKind, name, { gracePeriodSeconds: 0 }); // as the collector of pods does
       else if (!isGoing(pod) && !hasEnded(pod) && !works(pod)) {
         if (!pod.spec?.nodeName) await lab.bind(pod);
         await lab.report(name, 'Running');
@@ -154,9 +158,16 @@ async function live(seed: number): Promise<number> {
   assert.deepEqual(onWanted.map(nodeOf).sort(), [...wanted].sort());
   for (const pod of onWanted) assert.equal(imageOf(pod), image);
   for (const pod of pods) assert.notEqual(effects.get(nodeOf(pod)), 'NoExecute');
-  const { desiredNumberScheduled = 0, numberAvailable = 0, updatedNumberScheduled = 0 } = lab.set().status ?? {};
+  const {
+    desiredNumberScheduled = 0,
+    numberAvailable = 0,
+    updatedNumberScheduled = 0,
+  } = lab.set().status ?? {};
   const counts = [desiredNumberScheduled, numberAvailable, updatedNumberScheduled];
-  assert.deepEqual(counts, Array.from(counts, () => wanted.length));
+  assert.deepEqual(
+    counts,
+    Array.from(counts, () => wanted.length),
+  );
   return deletions;
 }
 

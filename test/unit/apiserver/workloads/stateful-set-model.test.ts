@@ -44,7 +44,8 @@ function checkCreate(lab: Lab, pod: Pod): void {
   assert.ok(!pods.has(ordinal), `there is a pod ${ordinal}`);
   const before = wanted.filter((other) => other < ordinal);
   if (isOrdered)
-    for (const other of before) assert.ok(works(pods.get(other)), `${ordinal} came while ${other} did not work`);
+    for (const other of before)
+      assert.ok(works(pods.get(other)), `${ordinal} came while ${other} did not work`);
 }
 
 function checkDelete(lab: Lab, name: string): void {
@@ -111,7 +112,10 @@ async function live(seed: number): Promise<number> {
     },
   });
   for (let count = 0; count < steps; count++) await step(lab, random, killed);
-  await lab.changeSet({ replicas: 3, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } });
+  await lab.changeSet({
+    replicas: 3,
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+  });
   for (let round = 0, before = -1; before !== lab.storage.applied; round++) {
     assert.ok(round < 60, 'it does not come to rest');
     before = lab.storage.applied;
@@ -126,7 +130,8 @@ async function live(seed: number): Promise<number> {
   assert.equal(currentRevision, updateRevision);
   for (const [name, count] of Object.entries(counts))
     if (name.endsWith('Replicas') || name === 'replicas') assert.equal(count, 3, name);
-  for (const pod of pods.values()) assert.equal(pod.metadata?.labels?.['controller-revision-hash'], updateRevision);
+  for (const pod of pods.values())
+    assert.equal(pod.metadata?.labels?.['controller-revision-hash'], updateRevision);
   const before = lab.storage.applied;
   await lab.clock.advance(3600 * secondMs);
   assert.equal(lab.storage.applied, before, 'it writes although nothing changes');
