@@ -76,6 +76,7 @@ export {
 } from './certificates/trust-bundle.ts';
 export { bundlePrefixOf } from './certificates/trust-bundle-causes.ts';
 export { ageOf } from './columns.ts';
+export { type ComponentStatus, componentStatus } from './core/component-status.ts';
 export { type ConfigMap, configMapKind } from './core/config-map.ts';
 export { type Namespace, namespaceKind } from './core/namespace.ts';
 export { type Secret, secretKind } from './core/secret.ts';

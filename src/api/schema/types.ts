@@ -78,9 +78,10 @@ export interface Field<T extends Type = Type, R extends boolean = boolean> {
   readonly proto: number;
   /**
    * The number of an embedded message that contains the field on the wire, where JSON has the field itself: the sources
-   * of a volume are beside its name in JSON, but in a message of their own, field 2, on the wire.
+   * of a volume are beside its name in JSON, but in a message of their own, field 2, on the wire. Two numbers where that message
+   * is itself in one that JSON does not have, the outer first.
    */
-  readonly within?: number;
+  readonly within?: number | readonly [outer: number, inner: number];
   readonly type: T;
   /** One line for people. */
   readonly doc: string;

@@ -16,6 +16,7 @@ import {
   storageRoutes,
 } from '../storage-admin/index.ts';
 import type { Access } from './access.ts';
+import { createComponentStatuses } from './component-statuses.ts';
 import { tellFeatures } from './feature-metrics.ts';
 import type { ApiServerOptions } from './options.ts';
 
@@ -33,7 +34,7 @@ export interface Parts {
   audit: HttpOptions['audit'];
   nodeProxy: NodeProxy;
   podProxy: PodProxy;
-  measured: HttpOptions['measured'];
+  measured: NonNullable<HttpOptions['measured']>;
 }
 
 /** Assembles the options of the HTTP server, and registers the metrics of features and storage. */
@@ -41,6 +42,7 @@ export function httpOptions(options: ApiServerOptions, parts: Parts): HttpOption
   const { registry, access, storage, maintenance, tls, pki, signal } = parts;
   const { clock, log } = options;
   const { metrics, audit, nodeProxy, podProxy, measured } = parts;
+  const inStore = storageCheck(storage, maintenance);
   tellFeatures(registry.gates, metrics);
   if (maintenance !== undefined) registerStorageMetrics(maintenance, metrics);
   registerObjectMetrics(registry, storage, metrics);
@@ -52,7 +54,7 @@ export function httpOptions(options: ApiServerOptions, parts: Parts): HttpOption
     continueTokens: continueTokens(continueTokenKey(pki.authority), clock),
     tls,
     http2: options.http2 ?? false,
-    checks: healthChecks(storage, maintenance, signal),
+    checks: healthChecks(inStore, maintenance, signal),
     documents: [
       ...access.documents,
       ...(maintenance ? storageRoutes(maintenance, clock, log.child({ part: 'storage' })) : []),
@@ -61,7 +63,15 @@ export function httpOptions(options: ApiServerOptions, parts: Parts): HttpOption
     audit,
     nodeProxy,
     podProxy,
-    measured,
+    measured: [
+      ...measured,
+      createComponentStatuses({
+        registry,
+        hasScheduler: options.scheduler !== undefined,
+        storage: inStore,
+        clock,
+      }),
+    ],
     metrics,
     clock,
     log: log.child({ part: 'http' }),
@@ -69,20 +79,24 @@ export function httpOptions(options: ApiServerOptions, parts: Parts): HttpOption
   };
 }
 
+function storageCheck(storage: CachedStore, maintenance: MaintainedStore | undefined): HealthCheck {
+  return {
+    name: 'storage',
+    // to restart this server would not bring back a store that other servers use too
+    readyOnly: storage.shared === true,
+    check: () => Promise.race([storage.revision().then(() => undefined, describeError), late()]),
+    note: () => describeOrigin(maintenance?.origin),
+  };
+}
+
 function healthChecks(
-  storage: CachedStore,
+  inStore: HealthCheck,
   maintenance: MaintainedStore | undefined,
   stopping: AbortSignal,
 ): HealthCheck[] {
   return [
     { name: 'ping', check: () => undefined },
-    {
-      name: 'storage',
-      // to restart this server would not bring back a store that other servers use too
-      readyOnly: storage.shared === true,
-      check: () => Promise.race([storage.revision().then(() => undefined, describeError), late()]),
-      note: () => describeOrigin(maintenance?.origin),
-    },
+    inStore,
     { name: 'storage-writes', readyOnly: true, check: () => maintenance?.noRoom },
     {
       name: 'shutdown',

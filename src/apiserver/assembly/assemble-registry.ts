@@ -1,4 +1,4 @@
-import { measuredKinds, resolveGates, servedKinds } from '../../api/index.ts';
+import { componentStatus, measuredKinds, resolveGates, servedKinds } from '../../api/index.ts';
 import type { Authorizer } from '../authz/index.ts';
 import {
   ensureDefaultPolicy,
@@ -48,7 +48,7 @@ export async function assembleRegistry(
   const placing = { authorizer, running, settings: options.scheduler ?? {}, clock, log };
   const idle = idleKindAdvice(() => registry, clock, options.workloadControllers ?? true);
   const registry: Registry = createRegistry({
-    kinds: gates.ResourceMetricsAPI ? [...servedKinds, ...measuredKinds] : servedKinds,
+    kinds: [...servedKinds, componentStatus, ...(gates.ResourceMetricsAPI ? measuredKinds : [])],
     storage,
     clock,
     groupSuffix,

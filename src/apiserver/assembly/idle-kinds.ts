@@ -43,15 +43,15 @@ export function idleKindAdvice(
     const object = forControllers[resource];
     const isOwn = actedOn.has(resource);
     if (object === undefined || (isOwn && areWorkloadsOn)) return [];
-    if (isControllerManagerAtWork(registry(), clock.now())) return [];
+    if (isAtWork(registry(), controllerManagerLease, clock.now())) return [];
     const own = isOwn ? "nodeward's own is switched off" : 'nodeward has no controller for it';
     return [`nothing acts on ${object}: no kube-controller-manager is at work, and ${own}`];
   };
 }
 
-/** Whether one renews its Lease. */
-function isControllerManagerAtWork(registry: Registry, nowMs: number): boolean {
+/** Whether a program of the reference renews its Lease of that name. */
+export function isAtWork(registry: Registry, lease: string, nowMs: number): boolean {
   const leases = registry.of(leaseKind);
-  const stored = leases.storage.get(leases.prefix('kube-system') + controllerManagerLease);
+  const stored = leases.storage.get(leases.prefix('kube-system') + lease);
   return isLeaseHeld(stored && leases.encoding.read(stored).spec, nowMs);
 }

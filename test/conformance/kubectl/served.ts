@@ -1,6 +1,7 @@
 /** A resource as `api-resources` shows it. */
 export type Row = readonly [name: string, apiVersion: string, namespaced: boolean, kind: string];
 
+const admission = 'admissionregistration.k8s.io/v1';
 const authorization = 'authorization.k8s.io/v1';
 const rbac = 'rbac.authorization.k8s.io/v1';
 
@@ -43,6 +44,15 @@ export const storedForOthers: readonly Row[] = [
   ['deployments', 'apps/v1', true, 'Deployment'],
   ['replicasets', 'apps/v1', true, 'ReplicaSet'],
   ['statefulsets', 'apps/v1', true, 'StatefulSet'],
+  ['mutatingadmissionpolicies', admission, false, 'MutatingAdmissionPolicy'],
+  ['mutatingadmissionpolicybindings', admission, false, 'MutatingAdmissionPolicyBinding'],
+  ['mutatingwebhookconfigurations', admission, false, 'MutatingWebhookConfiguration'],
+  ['validatingadmissionpolicies', admission, false, 'ValidatingAdmissionPolicy'],
+  ['validatingadmissionpolicybindings', admission, false, 'ValidatingAdmissionPolicyBinding'],
+  ['validatingwebhookconfigurations', admission, false, 'ValidatingWebhookConfiguration'],
+  ['apiservices', 'apiregistration.k8s.io/v1', false, 'APIService'],
+  ['flowschemas', 'flowcontrol.apiserver.k8s.io/v1', false, 'FlowSchema'],
+  ['prioritylevelconfigurations', 'flowcontrol.apiserver.k8s.io/v1', false, 'PriorityLevelConfiguration'],
   ['horizontalpodautoscalers', 'autoscaling/v2', true, 'HorizontalPodAutoscaler'],
   ['cronjobs', 'batch/v1', true, 'CronJob'],
   ['jobs', 'batch/v1', true, 'Job'],
@@ -78,6 +88,7 @@ export const reviews: readonly Row[] = [
 
 /** What is measured when it is read. */
 export const measured: readonly Row[] = [
+  ['componentstatuses', 'v1', false, 'ComponentStatus'],
   ['nodes', 'metrics.k8s.io/v1beta1', false, 'NodeMetrics'],
   ['pods', 'metrics.k8s.io/v1beta1', true, 'PodMetrics'],
 ];

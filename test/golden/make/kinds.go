@@ -3,10 +3,11 @@ package main
 import (
 	"reflect"
 
+	admission "k8s.io/api/admissionregistration/v1"
 	apps "k8s.io/api/apps/v1"
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
-	scale "k8s.io/api/autoscaling/v1"
+	oldautoscaling "k8s.io/api/autoscaling/v1"
 	autoscaling "k8s.io/api/autoscaling/v2"
 	batch "k8s.io/api/batch/v1"
 	certificates "k8s.io/api/certificates/v1"
@@ -15,6 +16,7 @@ import (
 	core "k8s.io/api/core/v1"
 	discovery "k8s.io/api/discovery/v1"
 	events "k8s.io/api/events/v1"
+	flowcontrol "k8s.io/api/flowcontrol/v1"
 	networking "k8s.io/api/networking/v1"
 	node "k8s.io/api/node/v1"
 	policy "k8s.io/api/policy/v1"
@@ -26,6 +28,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	aggregation "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
 // newer are fields that these packages know and the API that is served does not: it ends with version 1.31. They get
@@ -66,11 +69,11 @@ func kinds() []entry {
 		of(core.SchemeGroupVersion, &core.Namespace{}, &core.Node{}, &core.Pod{}, &core.ConfigMap{}, &core.Secret{},
 			&core.ServiceAccount{}, &core.Event{}, &core.Binding{}, &core.Service{},
 			&core.PersistentVolume{}, &core.PersistentVolumeClaim{}, &core.ReplicationController{}, &core.PodTemplate{},
-			&core.Endpoints{}, &core.ResourceQuota{}, &core.LimitRange{}),
+			&core.Endpoints{}, &core.ResourceQuota{}, &core.LimitRange{}, &core.ComponentStatus{}),
 		of(apps.SchemeGroupVersion, &apps.ReplicaSet{}, &apps.Deployment{}, &apps.StatefulSet{}, &apps.DaemonSet{},
 			&apps.ControllerRevision{}),
 		of(batch.SchemeGroupVersion, &batch.Job{}, &batch.CronJob{}),
-		of(scale.SchemeGroupVersion, &scale.Scale{}),
+		of(oldautoscaling.SchemeGroupVersion, &oldautoscaling.Scale{}, &oldautoscaling.HorizontalPodAutoscaler{}),
 		of(autoscaling.SchemeGroupVersion, &autoscaling.HorizontalPodAutoscaler{}),
 		of(discovery.SchemeGroupVersion, &discovery.EndpointSlice{}),
 		of(scheduling.SchemeGroupVersion, &scheduling.PriorityClass{}),
@@ -95,6 +98,12 @@ func kinds() []entry {
 		of(storage.SchemeGroupVersion, &storage.CSINode{}, &storage.StorageClass{}, &storage.VolumeAttachment{},
 			&storage.CSIDriver{}, &storage.CSIStorageCapacity{}, &storage.VolumeAttributesClass{}),
 		of(node.SchemeGroupVersion, &node.RuntimeClass{}),
+		of(admission.SchemeGroupVersion, &admission.ValidatingWebhookConfiguration{},
+			&admission.MutatingWebhookConfiguration{}, &admission.ValidatingAdmissionPolicy{},
+			&admission.ValidatingAdmissionPolicyBinding{}, &admission.MutatingAdmissionPolicy{},
+			&admission.MutatingAdmissionPolicyBinding{}),
+		of(flowcontrol.SchemeGroupVersion, &flowcontrol.FlowSchema{}, &flowcontrol.PriorityLevelConfiguration{}),
+		of(aggregation.SchemeGroupVersion, &aggregation.APIService{}),
 	}
 	var all []entry
 	for _, entries := range groups {

@@ -17,6 +17,11 @@ const served = [
   ...['resource/v1', 'scheduling/v1', 'storage/v1'],
 ];
 
+/** Definitions that are not with the others; in a folder beside them. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'apiregistration/v1': 'kube-aggregator/pkg/apis/apiregistration/v1',
+};
+
 /** The fields of each message, `metadata=1 spec=2`. */
 type Messages = Record<string, string>;
 
@@ -36,8 +41,8 @@ function isKind(name: string, messages: Messages): boolean {
 }
 
 const [from = '', to = ''] = process.argv.slice(2);
-const groups = served.map((group) => {
-  const messages = readMessages(join(from, 'api', group, 'generated.proto'));
+const groups = [...served, ...Object.keys(elsewhere)].map((group) => {
+  const messages = readMessages(join(from, elsewhere[group] ?? join('api', group), 'generated.proto'));
   const kinds = Object.keys(messages).filter((name) => isKind(name, messages));
   const lists = new Set(kinds.map((name) => `${name}List`));
   const fields = Object.fromEntries(Object.entries(messages).filter(([name]) => !lists.has(name)));

@@ -11,15 +11,29 @@ export type Layout = readonly LayoutEntry[];
  * the message.
  */
 export function layoutOf(type: StructType): Layout {
+  const placed = Object.entries(type.fields).flatMap(([name, field]): Placed[] =>
+    field.proto === 0
+      ? []
+      : [{ path: [field.within ?? []].flat(), entry: { number: field.proto, name, field } }],
+  );
+  return nest(type, placed);
+}
+
+/** A field, and the numbers of the messages around it that JSON does not have, the outermost first. */
+interface Placed {
+  readonly path: readonly number[];
+  readonly entry: LayoutEntry;
+}
+
+function nest(type: StructType, placed: readonly Placed[]): Layout {
   const own: LayoutEntry[] = [];
-  const embedded = new Map<number, LayoutEntry[]>();
-  for (const [name, field] of Object.entries(type.fields)) {
-    if (field.proto === 0) continue;
-    const entry = { number: field.proto, name, field };
-    if (field.within === undefined) own.push(entry);
-    else embedded.set(field.within, [...(embedded.get(field.within) ?? []), entry]);
+  const embedded = new Map<number, Placed[]>();
+  for (const { path, entry } of placed) {
+    const [outer, ...inner] = path;
+    if (outer === undefined) own.push(entry);
+    else embedded.set(outer, [...(embedded.get(outer) ?? []), { path: inner, entry }]);
   }
-  const inner = [...embedded].map(([number, entries]) => ({ number, inner: sortByNumber(type, entries) }));
+  const inner = [...embedded].map(([number, entries]) => ({ number, inner: nest(type, entries) }));
   return sortByNumber(type, [...own, ...inner]);
 }
 

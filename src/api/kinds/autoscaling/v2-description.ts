@@ -50,7 +50,7 @@ const externalMetricSource = struct('ExternalMetricSource', {
   target: required(2, metricTarget, 'What is wanted.'),
 });
 
-const metricSpec = struct('MetricSpec', {
+export const metricSpec = struct('MetricSpec', {
   type: required(1, string, 'Object, Pods, Resource, ContainerResource or External.'),
   object: field(2, objectMetricSource, 'A metric of one object.'),
   pods: field(3, podsMetricSource, 'A metric of each pod, averaged.'),
@@ -76,7 +76,7 @@ const hpaScalingRules = struct('HPAScalingRules', {
 
 export interface HPAScalingRules extends Infer<typeof hpaScalingRules> {}
 
-const horizontalPodAutoscalerBehavior = struct('HorizontalPodAutoscalerBehavior', {
+export const horizontalPodAutoscalerBehavior = struct('HorizontalPodAutoscalerBehavior', {
   scaleUp: field(1, hpaScalingRules, 'How fast there are more pods.'),
   scaleDown: field(2, hpaScalingRules, 'How fast there are fewer pods.'),
 });
@@ -128,7 +128,7 @@ const externalMetricStatus = struct('ExternalMetricStatus', {
   current: field(2, metricValueStatus, 'The value now.', { default: {} }),
 });
 
-const metricStatus = struct('MetricStatus', {
+export const metricStatus = struct('MetricStatus', {
   type: field(1, string, 'Object, Pods, Resource, ContainerResource or External.', { written: true }),
   object: field(2, objectMetricStatus, 'A metric of one object.'),
   pods: field(3, podsMetricStatus, 'A metric of each pod, averaged.'),
@@ -137,13 +137,16 @@ const metricStatus = struct('MetricStatus', {
   external: field(5, externalMetricStatus, 'A metric from outside the cluster.'),
 });
 
-const horizontalPodAutoscalerCondition = struct('HorizontalPodAutoscalerCondition', {
+export const horizontalPodAutoscalerCondition = struct('HorizontalPodAutoscalerCondition', {
   type: required(1, string, 'Type of the condition.'),
   status: required(2, string, 'True, False or Unknown.'),
   lastTransitionTime: field(3, time, 'When the status last changed.', { written: true }),
   reason: field(4, string, 'Why, for programs.'),
   message: field(5, string, 'Why, for people.'),
 });
+
+export interface MetricStatus extends Infer<typeof metricStatus> {}
+export interface HorizontalPodAutoscalerCondition extends Infer<typeof horizontalPodAutoscalerCondition> {}
 
 const horizontalPodAutoscalerStatus = struct('HorizontalPodAutoscalerStatus', {
   observedGeneration: field(1, int64, 'The generation that the state was found out of.', pointer),

@@ -2,12 +2,20 @@
 import { accessDiffKind } from '../access/access-diff.ts';
 import { accessExplanationKind } from '../access/access-explanation.ts';
 import { accessQueryKind } from '../access/access-query.ts';
+import { mutatingAdmissionPolicyBindingKind } from '../admission/policy.ts';
+import { mutatingAdmissionPolicyKind } from '../admission/policy.ts';
+import { validatingAdmissionPolicyBindingKind } from '../admission/policy.ts';
+import { validatingAdmissionPolicyKind } from '../admission/policy.ts';
+import { mutatingWebhookConfigurationKind } from '../admission/webhook-configuration.ts';
+import { validatingWebhookConfigurationKind } from '../admission/webhook-configuration.ts';
+import { apiServiceKind } from '../aggregation/api-service.ts';
 import { selfSubjectReviewKind } from '../authentication/self-subject-review.ts';
 import { tokenReviewKind } from '../authentication/token-review.ts';
 import { localSubjectAccessReviewKind } from '../authorization/local-subject-access-review.ts';
 import { selfSubjectAccessReviewKind } from '../authorization/self-subject-access-review.ts';
 import { selfSubjectRulesReviewKind } from '../authorization/self-subject-rules-review.ts';
 import { subjectAccessReviewKind } from '../authorization/subject-access-review.ts';
+import { horizontalPodAutoscalerV1Kind } from '../autoscaling/autoscaler-v1.ts';
 import { horizontalPodAutoscalerKind } from '../autoscaling/autoscaler.ts';
 import { certificateSigningRequestKind } from '../certificates/signing-request.ts';
 import { clusterTrustBundleKind } from '../certificates/trust-bundle.ts';
@@ -21,6 +29,8 @@ import { resourceClaimKind } from '../devices/resource-claim.ts';
 import { resourceSliceKind } from '../devices/resource-slice.ts';
 import { eventKind } from '../events/core-event.ts';
 import { eventViewKind } from '../events/event.ts';
+import { flowSchemaKind } from '../flow-control/flow-schema.ts';
+import { priorityLevelConfigurationKind } from '../flow-control/priority-level.ts';
 import { cronJobKind } from '../jobs/cron-job.ts';
 import { jobKind } from '../jobs/job.ts';
 import { ingressClassKind } from '../networking/ingress-class.ts';
@@ -66,12 +76,20 @@ export const servedKinds: readonly Kind[] = [
   accessDiffKind,
   accessExplanationKind,
   accessQueryKind,
+  mutatingAdmissionPolicyBindingKind,
+  mutatingAdmissionPolicyKind,
+  validatingAdmissionPolicyBindingKind,
+  validatingAdmissionPolicyKind,
+  mutatingWebhookConfigurationKind,
+  validatingWebhookConfigurationKind,
+  apiServiceKind,
   selfSubjectReviewKind,
   tokenReviewKind,
   localSubjectAccessReviewKind,
   selfSubjectAccessReviewKind,
   selfSubjectRulesReviewKind,
   subjectAccessReviewKind,
+  horizontalPodAutoscalerV1Kind,
   horizontalPodAutoscalerKind,
   certificateSigningRequestKind,
   clusterTrustBundleKind,
@@ -85,6 +103,8 @@ export const servedKinds: readonly Kind[] = [
   resourceSliceKind,
   eventKind,
   eventViewKind,
+  flowSchemaKind,
+  priorityLevelConfigurationKind,
   cronJobKind,
   jobKind,
   ingressClassKind,

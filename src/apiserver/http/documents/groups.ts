@@ -17,6 +17,7 @@ export interface GroupVersion {
 /** The order of the reference, in which clients resolve short names; other groups follow by name. */
 const order = [
   '',
+  'apiregistration',
   'apps',
   'events',
   'authentication',
@@ -53,7 +54,24 @@ export function listGroupVersions(kinds: readonly Kind[], groupSuffix: string): 
 
 function compareGroups([one]: Kind[], [other]: Kind[]): number {
   const [a, b] = [one?.group ?? '', other?.group ?? ''];
-  return rank(a) - rank(b) || compare(a, b) || compare(one?.version ?? '', other?.version ?? '');
+  return rank(a) - rank(b) || compare(a, b) || compareVersions(one?.version ?? '', other?.version ?? '');
+}
+
+/** The best first: v2, v1, v2beta1, v1beta2, v1alpha1. */
+function compareVersions(one: string, other: string): number {
+  const [a, b] = [versionParts(one), versionParts(other)];
+  for (const [index, part] of a.entries()) {
+    const difference = (b[index] ?? 0) - part;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+const stages = ['alpha', 'beta', undefined];
+
+function versionParts(version: string): number[] {
+  const [, major, stage, minor] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
+  return [stages.indexOf(stage), Number(major ?? 0), Number(minor ?? 0)];
 }
 
 function rank(group: string): number {

@@ -87,7 +87,7 @@ for (const [name, root, group = '', version = 'v1'] of roots) {
         );
         assert.ok(published.size > 0, `${struct.name} at ${path} is not a published message`);
         const numbers = Object.entries(struct.fields).map(([field, { proto, within }]) => {
-          const number = within === undefined ? String(proto) : `${within}.${proto}`;
+          const number = [within ?? [], proto].flat().join('.');
           if (field === 'apiVersion' || field === 'kind') return proto === 0 ? `type ${field}` : number;
           assert.equal(number, published.get(field), `${struct.name}.${field}`);
           return number;

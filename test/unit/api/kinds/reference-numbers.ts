@@ -45,6 +45,14 @@ export const referenceNumbers: Readonly<Record<string, string>> = {
   'resource/DeviceClaimConfiguration': 'requests=1 opaque=2.1',
   'resource/DeviceAllocationConfiguration': 'source=1 requests=2 opaque=3.1',
   'resource/DeviceClassConfiguration': 'opaque=1.1',
+  'admissionregistration/RuleWithOperations':
+    'operations=1 apiGroups=2.1 apiVersions=2.2 resources=2.3 scope=2.4',
+  'admissionregistration/NamedRuleWithOperations':
+    'resourceNames=1 operations=2.1 apiGroups=2.2.1 apiVersions=2.2.2 resources=2.2.3 scope=2.2.4',
+  'admissionregistration/MutatingWebhookConfiguration': 'metadata=1 webhooks=2',
+  'admissionregistration/ValidatingWebhookConfiguration': 'metadata=1 webhooks=2',
+  'admissionregistration/Validation': 'expression=1 message=2 reason=3 messageExpression=4',
+  'admissionregistration/Variable': 'name=1 expression=2',
   Lease: 'metadata=1 spec=2',
   LeaseSpec:
     'holderIdentity=1 leaseDurationSeconds=2 acquireTime=3 renewTime=4 leaseTransitions=5 strategy=6 preferredHolder=7',

@@ -74,7 +74,10 @@ async function sampleOf(asked: Kind, name: string): Promise<object> {
     return await signingRequest(name, { metadata: { name }, spec });
   }
   const more = required[`${group}/${kind}`];
-  return more === undefined ? validSample(asked, name) : { ...named(name), ...more };
+  if (more !== undefined) return { ...named(name), ...more };
+  const { metadata, ...rest } = validSample(asked, name);
+  const namespace = namespaceOf(asked);
+  return { metadata: { ...metadata, ...(namespace === undefined ? {} : { namespace }) }, ...rest };
 }
 
 for (const kind of storedKinds) {

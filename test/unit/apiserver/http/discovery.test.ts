@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { decodeEnvelope } from '../../../../src/api/codec/protobuf/index.ts';
 import {
   apiVersionOf,
+  componentStatus,
   groupName,
   measuredKinds,
   resolveGates,
@@ -135,7 +136,9 @@ describe('the documents of discovery', () => {
       assert.deepEqual(names, names.toSorted(), groupVersion);
       return names.map((name) => `${groupVersion} ${name}`);
     });
-    const kinds = [...servedKinds, ...measuredKinds].map((kind) => withoutGated(kind, resolveGates({})));
+    const kinds = [...servedKinds, componentStatus, ...measuredKinds].map((kind) =>
+      withoutGated(kind, resolveGates({})),
+    );
     const expected = kinds.flatMap(({ group, version, resource, subresources }) => {
       const groupVersion = apiVersionOf({ group, version }, 'k8s.io');
       const parts = subresources.map(({ name }) => `${groupVersion} ${resource}/${name}`);
@@ -178,11 +181,26 @@ describe('the documents of discovery', () => {
   test('list the groups in the order in which clients look for names', async () => {
     const order = (await groupVersions()).map(({ groupVersion }) => groupVersion);
     const reference = [
-      ...['v1', 'apps/v1', 'events.k8s.io/v1', 'authentication.k8s.io/v1', 'authorization.k8s.io/v1'],
-      ...['autoscaling/v2', 'batch/v1', 'certificates.k8s.io/v1', 'certificates.k8s.io/v1beta1'],
+      ...[
+        'v1',
+        'apiregistration.k8s.io/v1',
+        'apps/v1',
+        'events.k8s.io/v1',
+        'authentication.k8s.io/v1',
+        'authorization.k8s.io/v1',
+      ],
+      ...[
+        'autoscaling/v2',
+        'autoscaling/v1',
+        'batch/v1',
+        'certificates.k8s.io/v1',
+        'certificates.k8s.io/v1beta1',
+      ],
       ...['networking.k8s.io/v1', 'policy/v1', 'rbac.authorization.k8s.io/v1', 'storage.k8s.io/v1'],
+      ...['admissionregistration.k8s.io/v1'],
       ...['scheduling.k8s.io/v1', 'coordination.k8s.io/v1', 'node.k8s.io/v1', 'discovery.k8s.io/v1'],
-      ...['resource.k8s.io/v1', 'access.nodeward.io/v1', 'metrics.k8s.io/v1beta1', 'scheduling.nodeward.io/v1'],
+      ...['resource.k8s.io/v1', 'flowcontrol.apiserver.k8s.io/v1', 'access.nodeward.io/v1'],
+      ...['metrics.k8s.io/v1beta1', 'scheduling.nodeward.io/v1'],
     ];
     assert.deepEqual(
       order,

@@ -1,4 +1,5 @@
 import { WireType } from '@bufbuild/protobuf/wire';
+import { unusual } from '../../../json/index.ts';
 import type { MapType, StructType, Type } from '../../../schema/index.ts';
 import type { Layout } from '../layout.ts';
 import { layoutOf } from '../layout.ts';
@@ -38,11 +39,19 @@ const compiled = new WeakMap<StructType, CopyValue>();
 function structOf(type: StructType): CopyValue {
   const known = compiled.get(type);
   if (known !== undefined) return known;
-  const fields = fieldsOf(layoutOf(type), 0);
-  const version = fields.find(({ key }) => key.equals(versionKey));
-  const copy = structCopier(fields, version);
+  const copy = copierOf(layoutOf(type));
   compiled.set(type, copy);
   return copy;
+}
+
+function copierOf(layout: Layout): CopyValue {
+  if (layout.some((entry) => 'inner' in entry && entry.inner.some((each) => 'inner' in each)))
+    return (conversion) => {
+      throw unusual(conversion); // two messages around a field that JSON does not have: it is parsed
+    };
+  const fields = fieldsOf(layout, 0);
+  const version = fields.find(({ key }) => key.equals(versionKey));
+  return structCopier(fields, version);
 }
 
 const versionKey = Buffer.from('"resourceVersion":');

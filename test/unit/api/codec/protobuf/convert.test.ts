@@ -116,7 +116,8 @@ function expectSame(root: StructType, json: string, revision: number, gen?: Gene
   const into = Buffer.alloc(from + (gen?.(fc.nat, { max: expected.length + 20 }) ?? expected.length));
   const end = convert(Buffer.from(json), revision, into, from);
   if (end === undefined) {
-    assert.match(json, /\\[^"]*":/, 'only a key with an escape needs the parser');
+    // the rules of a policy are in a message that is in another one, neither of which JSON has
+    assert.match(json, /\\[^"]*":|"(?:resourceRules|excludeResourceRules)":/, 'nothing else needs the parser');
     return;
   }
   const fits = end <= into.length;

@@ -45,7 +45,7 @@ function fieldDifferences(
   if (expected === undefined)
     return younger.includes(path) ? [] : [`${path}: the reference has no such field`];
   const [number, expectedType = ''] = expected.split(' ');
-  const ownNumber = field.within === undefined ? `${field.proto}` : `${field.within}.${field.proto}`;
+  const ownNumber = [field.within ?? [], field.proto].flat().join('.');
   const wrongNumber = ownNumber === number ? [] : [`${path}: number ${ownNumber}, expected ${number}`];
   const isPointer = expectedType.startsWith('*');
   const own = zeroMatters(field) && field.pointer === true;

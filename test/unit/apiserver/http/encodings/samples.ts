@@ -19,6 +19,20 @@ const selector = { matchLabels: labels };
 const containers = [{ name: 'web', image: 'registry.k8s.io/pause:3.10' }];
 const template = { metadata: { labels }, spec: { containers } };
 const claim = { devices: { requests: [{ name: 'gpu', exactly: { deviceClassName: 'gpu.example.com' } }] } };
+const requests = {
+  apiGroups: [''],
+  apiVersions: ['v1'],
+  operations: ['CREATE'],
+  resources: ['pods', 'pods/*'],
+};
+const matchConstraints = { resourceRules: [{ ...requests, resourceNames: ['web'] }] };
+const webhook = {
+  name: 'a.hooks.example.com',
+  sideEffects: 'None',
+  admissionReviewVersions: ['v1'],
+  rules: [requests],
+  clientConfig: { service: { namespace: 'default', name: 'hook', path: '/check' }, caBundle: 'AAEC' },
+};
 const jobTemplate = { spec: { restartPolicy: 'Never', containers } };
 
 /** Something valid of each kind, with fields that encodings treat differently. */
@@ -172,11 +186,55 @@ const samples: Readonly<Record<string, () => object>> = {
     },
   }),
   DeviceClass: () => ({ spec: { selectors: [{ cel: { expression: 'true' } }] } }),
+  ValidatingWebhookConfiguration: () => ({ webhooks: [webhook] }),
+  MutatingWebhookConfiguration: () => ({ webhooks: [{ ...webhook, reinvocationPolicy: 'IfNeeded' }] }),
+  ValidatingAdmissionPolicy: () => ({
+    spec: { matchConstraints, validations: [{ expression: 'true', reason: 'Invalid' }] },
+  }),
+  ValidatingAdmissionPolicyBinding: () => ({
+    spec: { policyName: 'a', validationActions: ['Deny', 'Audit'] },
+  }),
+  MutatingAdmissionPolicy: () => ({
+    spec: {
+      matchConstraints,
+      reinvocationPolicy: 'Never',
+      mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: '[]' } }],
+    },
+  }),
+  MutatingAdmissionPolicyBinding: () => ({
+    spec: {
+      policyName: 'a',
+      paramRef: { name: 'b', parameterNotFoundAction: 'Deny' },
+      matchResources: matchConstraints,
+    },
+  }),
+  FlowSchema: () => ({
+    spec: {
+      priorityLevelConfiguration: { name: 'low' },
+      rules: [
+        {
+          subjects: [{ kind: 'ServiceAccount', serviceAccount: { namespace: 'default', name: '*' } }],
+          resourceRules: [{ verbs: ['*'], apiGroups: [''], resources: ['pods'], clusterScope: true }],
+        },
+      ],
+    },
+  }),
+  PriorityLevelConfiguration: () => ({
+    spec: {
+      type: 'Limited',
+      limited: {
+        nominalConcurrencyShares: 0,
+        limitResponse: { type: 'Queue', queuing: { queues: 8, handSize: 2 } },
+      },
+    },
+  }),
   CSINode: () => ({ spec: { drivers: [{ name: 'a.example.com', nodeID: 'n', allocatable: { count: 0 } }] } }),
 };
 
-/** The kinds whose objects are stored and may have any name; that of an IPAddress is an address. */
-export const storedKinds = servedKinds.filter(({ virtual, kind }) => !virtual && kind !== 'IPAddress');
+/** The kinds whose objects are stored and may have any name: not those whose name says what they are. */
+export const storedKinds = servedKinds.filter(
+  ({ virtual, kind }) => !virtual && kind !== 'IPAddress' && kind !== 'APIService',
+);
 
 export function sampleOf(kind: Kind, name: string): Sample {
   const make = samples[`${kind.group}/${kind.kind}`] ?? samples[kind.kind] ?? (() => ({}));
