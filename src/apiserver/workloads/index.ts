@@ -4,6 +4,7 @@ import type { ControllerOptions } from '../controllers/index.ts';
 import { StandBy } from '../controllers/index.ts';
 import { daemonSets } from './daemon-set/index.ts';
 import { deployments } from './deployments/service.ts';
+import { endpoints } from './endpoints/service.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { replicaSets, replicationControllers } from './replicas/index.ts';
 import { statefulSets } from './stateful-set/index.ts';
@@ -33,5 +34,6 @@ export function workloadControllers(
     replicationControllers(workloads),
     daemonSets(workloads),
     statefulSets(workloads),
+    endpoints(workloads),
   ];
 }
