@@ -117,7 +117,11 @@ function expectSame(root: StructType, json: string, revision: number, gen?: Gene
   const end = convert(Buffer.from(json), revision, into, from);
   if (end === undefined) {
     // the rules of a policy are in a message that is in another one, neither of which JSON has
-    assert.match(json, /\\[^"]*":|"(?:resourceRules|excludeResourceRules)":/, 'nothing else needs the parser');
+    assert.match(
+      json,
+      /\\[^"]*":|"(?:resourceRules|excludeResourceRules)":/,
+      'nothing else needs the parser',
+    );
     return;
   }
   const fits = end <= into.length;

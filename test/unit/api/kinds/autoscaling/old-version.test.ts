@@ -104,12 +104,7 @@ describe('what version 1 has no fields for', () => {
   });
 
   test('is refused where it cannot be read', () => {
-    for (const text of [
-      'no JSON',
-      '{}',
-      '[1]',
-      '[{"type":7}]',
-    ]) {
+    for (const text of ['no JSON', '{}', '[1]', '[{"type":7}]']) {
       const sent = {
         metadata: { annotations: { [`${prefix}/metrics`]: text } },
         spec: { scaleTargetRef, maxReplicas: 2 },
