@@ -5,7 +5,7 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Node, Pod } from '../src/api/index.ts';
-import { namespaceKind, nodeKind, podKind } from '../src/api/index.ts';
+import { namespaceKind, nodeKind, podKind, priorityClassKind } from '../src/api/index.ts';
 import { controlPlaneUser } from '../src/apiserver/authn/index.ts';
 import { createRegistry } from '../src/apiserver/registry/index.ts';
 import { RunningScheduler, scheduler } from '../src/apiserver/scheduler/index.ts';
@@ -48,7 +48,7 @@ const bursts: Readonly<
     },
   },
   'each on a named host': { cpu: '100m', spec: (index) => onHost(`node-${index}`) },
-  'in the place of others': { cpu: '8', spec: { priority: 1000 } },
+  'in the place of others': { cpu: '8', spec: { priorityClassName: 'important' } },
 };
 
 /** As a DaemonSet asks for its nodes. */
@@ -66,6 +66,7 @@ const [pods, nodes] = [registry.of(podKind), registry.of(nodeKind)];
 
 async function fill(): Promise<void> {
   await registry.of(namespaceKind).create('', { metadata: { name: namespace } }, context);
+  await registry.of(priorityClassKind).create('', { metadata: { name: 'important' }, value: 1000 }, context);
   for (let index = 0; index < nodeCount; index++) {
     const name = `node-${index}`;
     const node: Node = {

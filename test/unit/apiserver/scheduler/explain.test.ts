@@ -41,6 +41,9 @@ async function nodeOf(name: string, by = admin) {
   return (await by.must('GET', `${pods}/${name}`)).spec?.['nodeName'];
 }
 
+const patient = { ...named('patient'), value: 10, preemptionPolicy: 'Never' };
+await admin.must('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', patient);
+
 /** The preparation of all tests below: no pod of theirs may be placed before. */
 await addNode('small', { cpu: '500m' });
 await addNode('tainted', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } });
@@ -74,7 +77,7 @@ describe('why a pod has no node', () => {
   });
 
   test('with the pods that would have to end for it, where it is more important', async () => {
-    await addPod('important', { cpu: '2', priority: 10, preemptionPolicy: 'Never' });
+    await addPod('important', { cpu: '2', priorityClassName: 'patient' });
     const { preemptions } = await explain('important');
     assert.deepEqual(preemptions, [{ node: 'used', podCount: 1, pods: ['default/low'] }]);
     await admin.must('DELETE', `${pods}/important`);

@@ -11,6 +11,7 @@ import {
   nodeKind,
   podDisruptionBudgetKind,
   podKind,
+  priorityClassKind,
 } from '../../../../src/api/index.ts';
 import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
 import { createRegistry } from '../../../../src/apiserver/registry/index.ts';
@@ -34,6 +35,8 @@ async function prepare(clock: Clock = systemClock) {
   const [pods, nodes, events] = [registry.of(podKind), registry.of(nodeKind), registry.of(eventKind)];
   for (const name of ['ns', 'kube-system'])
     await registry.of(namespaceKind).create('', { metadata: { name } }, context);
+  for (const value of [1, 5, 10])
+    await registry.of(priorityClassKind).create('', { metadata: { name: `of-${value}` }, value }, context);
   const stop = new AbortController();
   const running: Promise<void>[] = [];
   const pod = (name: string): Pod => pods.encoding.read(pods.get('ns', name));
@@ -152,7 +155,7 @@ describe('a pod without a node', () => {
     await lab.start();
     await lab.makePod('low', '2');
     await waitFor('its node', () => lab.nodeOf('low') === 'one');
-    await lab.makePod('high', '1', { priority: 10 });
+    await lab.makePod('high', '1', { priorityClassName: 'of-10' });
     await waitFor('its victim to end', () => lab.pod('low').metadata?.deletionTimestamp !== undefined);
     await waitFor('its nomination', () => lab.pod('high').status?.nominatedNodeName === 'one');
     const reason = lab.pod('low').status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
@@ -176,9 +179,9 @@ describe('a pod without a node', () => {
     await lab.makePod('kept', '2');
     await waitFor('its node', () => lab.nodeOf('kept') === 'one');
     await lab.makeNode('two');
-    await lab.makePod('free', '2', { priority: 5 });
+    await lab.makePod('free', '2', { priorityClassName: 'of-5' });
     await waitFor('its node', () => lab.nodeOf('free') === 'two');
-    await lab.makePod('high', '1', { priority: 10 });
+    await lab.makePod('high', '1', { priorityClassName: 'of-10' });
     await waitFor('its victim to end', () => lab.pod('free').metadata?.deletionTimestamp !== undefined);
     assert.equal(lab.pod('kept').metadata?.deletionTimestamp, undefined);
   });
@@ -215,7 +218,7 @@ describe('a pod without a node', () => {
     const make = (lease: Lease) => ({ ...lease, spec: spec() });
     const place = { namespace: 'kube-system', name: 'kube-scheduler' };
     await leases.change(place, { make, operation: 'Update' }, '', context);
-    await lab.makePod('second', '1', { priority: 5 });
+    await lab.makePod('second', '1', { priorityClassName: 'of-5' });
     await waitFor('it to stand back again', () => lab.countLogged(/stands back/) === 2);
     assert.equal(lab.nodeOf('second'), undefined);
     nowMs += 16_000;
@@ -240,7 +243,7 @@ describe('pods that wait', () => {
     };
     await waitFor('the queues', async () => (await pending())['unschedulable'] === 1);
     assert.deepEqual(await pending(), { active: 0, backoff: 0, unschedulable: 1, gated: 1 });
-    await lab.makePod('high', '2', { priority: 1 });
+    await lab.makePod('high', '2', { priorityClassName: 'of-1' });
     const count = async (name: string, labels: object) =>
       (await lab.metric(name)).find(({ labels: own }) => isDeepStrictEqual(own, labels))?.value ?? 0;
     await waitFor(

@@ -33,7 +33,9 @@ describe('a pod without a node', () => {
     await addPod('low');
     const nodeOf = async () => (await admin.must('GET', `${pods}/low`)).spec?.['nodeName'];
     await waitFor('its node', async () => (await nodeOf()) === 'used');
-    await addPod('high', { priority: 10, preemptionPolicy: 'Never' });
+    const patient = { ...named('patient'), value: 10, preemptionPolicy: 'Never' };
+    await admin.must('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', patient);
+    await addPod('high', { priorityClassName: 'patient' });
     const summary = 'waits: 0/8 nodes are available: 8 Insufficient cpu. (NoNodeFits)';
     const end = '\nit would fit if less important pods ended:\n  used: default/low\n';
     const some = 'small-0, small-1, small-2, small-3, small-4';
