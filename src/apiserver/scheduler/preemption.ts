@@ -126,7 +126,9 @@ export function findVictims(
   rules: readonly FilterRun[],
   { nominations, budgets }: Pick<World, 'nominations' | 'budgets'>,
 ): Victims | Verdict {
-  const lessImportant = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
+  const lessImportant = [...node.pods.values()].filter(
+    ({ priority, isMirror }) => priority < pod.priority && !isMirror,
+  );
   if (lessImportant.length === 0) return noVictims;
   const then = new WhatIf(node, rules);
   for (const coming of nominations.on(node.name, pod)) then.add(coming);

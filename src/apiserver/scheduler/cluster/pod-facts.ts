@@ -1,5 +1,6 @@
 import type { Amounts, HostPort, Pod } from '../../../api/index.ts';
 import { hostPortsOf, podUnits } from '../../../api/index.ts';
+import { isMirrorPod } from '../../registry/index.ts';
 import type { PodTerms, SpreadConstraint } from './terms.ts';
 import { readSpread, readTerms } from './terms.ts';
 
@@ -12,6 +13,8 @@ export interface PodFacts extends PodTerms {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly priority: number;
+  /** Whether it is made of a manifest of its node: to delete it ends nothing. */
+  readonly isMirror: boolean;
   /** Whether it is being deleted. */
   readonly isLeaving: boolean;
   /** Whether it is being deleted to make room for a more important one. */
@@ -48,6 +51,7 @@ export function readPod(pod: Pod): PodFacts {
     key: `${namespace}/${name}`,
     ...{ uid, namespace, name, labels },
     priority: pod.spec?.priority ?? 0,
+    isMirror: isMirrorPod(pod),
     isLeaving: deletionTimestamp !== undefined,
     isPreempted: deletionTimestamp !== undefined && isPreempted(pod),
     startedMs: Date.parse(pod.status?.startTime ?? '') || undefined,

@@ -30,6 +30,8 @@ export interface PodWords {
   readonly priority?: number;
   readonly node?: string;
   readonly isLeaving?: boolean;
+  /** Made of a manifest of its node. */
+  readonly isMirror?: boolean;
   readonly startTime?: string;
   readonly spec?: Partial<PodSpec>;
   readonly status?: Pod['status'];
@@ -60,6 +62,7 @@ export function makePod(name: string, words: PodWords = {}): Pod {
   return {
     metadata: {
       ...{ name, namespace, uid: `uid-${name}`, labels: { ...labels } },
+      ...(words.isMirror === true ? { annotations: { 'kubernetes.io/config.mirror': 'hash' } } : {}),
       ...(isLeaving === true ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
     },
     spec: {

@@ -58,6 +58,13 @@ const notHelpful = '0/1 nodes are available: 1 Preemption is not helpful for sch
 const at = (day: number) => ({ startTime: `2026-01-0${day}T00:00:00Z` });
 
 describe('victims of a node', () => {
+  test('are none of the pods that its own manifests make: they would be there again', () => {
+    const pods = [on('n', '4', 0, { isMirror: true })];
+    assert.equal(preempt(wanting('1'), { pods }), noVictims);
+    const beside = [on('n', '2', 0, { isMirror: true }), on('n', '2', 0)];
+    assert.equal(preempt(wanting('1'), { pods: beside }), 'n: 1');
+  });
+
   const web = { app: 'web' };
   const apart = {
     affinity: {
