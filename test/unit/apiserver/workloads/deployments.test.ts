@@ -139,6 +139,13 @@ describe('a Deployment', () => {
     const before = world.storage.applied;
     await world.clock.advance(3600 * secondMs);
     assert.equal(world.storage.applied, before, 'quiet when nothing changes');
+    const { resourceVersion } = read(world).metadata ?? {};
+    await world.change(replicaSetKind, name, (now) => ({
+      ...now,
+      metadata: { ...now.metadata, annotations: { ...now.metadata?.annotations, note: 'looked at' } },
+    }));
+    await world.clock.advance(secondMs);
+    assert.equal(read(world).metadata?.resourceVersion, resourceVersion, 'looked at again, and as it was');
   });
 
   test('replaces its pods step by step, within its limits', async () => {
