@@ -31,5 +31,10 @@ test('a HorizontalPodAutoscaler is warned of while no controller manager renews 
   assert.equal(told('horizontalpodautoscalers'), '');
   nowMs += 16_000;
   assert.match(told('horizontalpodautoscalers'), idle);
+  assert.equal(told('deployments'), '', 'the controllers here act on it');
+  const off = idleKindAdvice(() => registry, { now: () => nowMs }, false);
+  const isOff =
+    "nothing acts on a Deployment: no kube-controller-manager is at work, and nodeward's own is switched off";
+  assert.equal(off('deployments', {}).join(), isOff);
   await storage.close();
 });
