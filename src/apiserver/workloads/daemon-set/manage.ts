@@ -77,17 +77,18 @@ function endedOn(pod: Pod, node: string): Ended[] {
   return phase === 'Failed' || phase === 'Succeeded' ? [{ pod, node, phase }] : [];
 }
 
-/** The pods of one node that it has too many. */
+/** The pods of one node that it has too many: those that work stay rather than others, and then the oldest. */
 function tooMany({ maxSurge, hash, minReadySeconds, nowMs }: DaemonView, running: readonly Pod[]): Pod[] {
   if (running.length <= 1) return [];
-  const ordered = oldestFirst(running);
+  const works = (pod: Pod) => isAvailable(pod, minReadySeconds, nowMs);
+  const oldest = oldestFirst(running);
+  const ordered = [...oldest.filter(works), ...oldest.filter((pod) => !works(pod))];
   if (maxSurge === 0) return ordered.slice(1);
   const newest = ordered.find((pod) => isOf(pod, hash));
   const old = ordered.find((pod) => !isOf(pod, hash));
   const others = ordered.filter((pod) => pod !== newest && pod !== old);
   if (newest === undefined || old === undefined) return others;
-  const isReplaced = !isReady(old) || isAvailable(newest, minReadySeconds, nowMs);
-  return isReplaced ? [...others, old] : others;
+  return !isReady(old) || works(newest) ? [...others, old] : others;
 }
 
 function homelessPods({ fits, pods }: DaemonView): Pod[] {

@@ -188,6 +188,15 @@ describe('what a node needs', () => {
       'n-new-1',
     ],
     [
+      'the one that works of two, though it is younger',
+      view({ n: 'run' }, [
+        { node: 'n', age: 1 },
+        { node: 'n', age: 2, ready: false },
+      ]),
+      '',
+      'n-new-2',
+    ],
+    [
       'the bound one of two',
       view({ n: 'run' }, [{ node: 'n' }, { node: 'n', age: 2, bound: false }]),
       '',

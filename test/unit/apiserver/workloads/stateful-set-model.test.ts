@@ -119,7 +119,10 @@ async function live(seed: number): Promise<number> {
   for (let round = 0, before = -1; before !== lab.storage.applied; round++) {
     assert.ok(round < 60, 'it does not come to rest');
     before = lab.storage.applied;
-    for (const pod of lab.pods()) if (!isGoing(pod) && !works(pod)) await lab.run(numberOf(pod));
+    for (const { metadata } of lab.pods()) {
+      const pod = lab.pods().find((each) => each.metadata?.uid === metadata?.uid); // it may be gone by now
+      if (pod !== undefined && !isGoing(pod) && !works(pod)) await lab.run(numberOf(pod));
+    }
     await lab.finish();
     await lab.clock.advance(60 * secondMs);
   }
