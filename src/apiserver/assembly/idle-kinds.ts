@@ -28,7 +28,6 @@ const actedOn: ReadonlySet<string> = new Set([
 /** Kinds that restrict what clients may do, which nothing here enforces. */
 const notEnforced: Readonly<Record<string, string>> = {
   poddisruptionbudgets: 'PodDisruptionBudgets',
-  resourcequotas: 'ResourceQuotas',
 };
 
 /** Says of objects that nothing acts on that it is so: nobody should wait for pods that no one makes. */

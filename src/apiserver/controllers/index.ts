@@ -25,6 +25,7 @@ export { ParsedObjects } from './parsed-objects.ts';
 export { createPodDisruptor } from './pod-disruption.ts';
 export { PodGarbageService } from './pod-garbage/index.ts';
 export { findReadable, isProvenAbsent, isUnreadable } from './presence.ts';
+export { quotaUsage } from './quota-usage.ts';
 export { roleAggregation, selectsAny } from './role-aggregation/index.ts';
 export { rootCertificates } from './root-certificates.ts';
 export { isLeaseHeld, StandBy, type StandByRoles } from './stand-by.ts';

@@ -70,7 +70,7 @@ function nameCauses(field: string, name: string): Cause[] {
   const wrong = checkQualifiedName(name);
   if (wrong !== undefined) return [invalidValue(field, name, wrong)];
   const isKnown =
-    name.includes('/') || plainResources.includes(name) || /^(?:requests|limits)\.hugepages-/.test(name);
+    name.includes('/') || plainResources.includes(name) || /^(?:requests\.)?hugepages-/.test(name);
   return isKnown
     ? []
     : [

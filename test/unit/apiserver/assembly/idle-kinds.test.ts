@@ -23,7 +23,7 @@ test('a HorizontalPodAutoscaler is warned of while no controller manager renews 
   const told = (resource: string) => advice(resource, {}).join();
   const idle = /^nothing acts on a HorizontalPodAutoscaler: no kube-controller-manager is at work/;
   assert.match(told('horizontalpodautoscalers'), idle);
-  assert.equal(told('resourcequotas'), 'nothing in nodeward enforces ResourceQuotas');
+  assert.equal(told('poddisruptionbudgets'), 'nothing in nodeward enforces PodDisruptionBudgets');
   assert.equal(told('pods'), '');
   const spec = { holderIdentity: 'theirs', leaseDurationSeconds: 15, renewTime: formatMicroTime(nowMs) };
   const lease = { metadata: { name: 'kube-controller-manager' }, spec };
