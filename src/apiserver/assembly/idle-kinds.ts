@@ -25,11 +25,6 @@ const actedOn: ReadonlySet<string> = new Set([
   'statefulsets',
 ]);
 
-/** Kinds that restrict what clients may do, which nothing here enforces. */
-const notEnforced: Readonly<Record<string, string>> = {
-  poddisruptionbudgets: 'PodDisruptionBudgets',
-};
-
 /** Says of objects that nothing acts on that it is so: nobody should wait for pods that no one makes. */
 export function idleKindAdvice(
   registry: () => Registry,
@@ -37,8 +32,6 @@ export function idleKindAdvice(
   areWorkloadsOn: boolean,
 ): Advice {
   return (resource) => {
-    const restriction = notEnforced[resource];
-    if (restriction !== undefined) return [`nothing in nodeward enforces ${restriction}`];
     const object = forControllers[resource];
     const isOwn = actedOn.has(resource);
     if (object === undefined || (isOwn && areWorkloadsOn)) return [];

@@ -5,6 +5,7 @@ export { certificateSigner } from './certificate-signer/index.ts';
 export { type ControllerOptions, type ControllerRun, controller, type Follows } from './controller.ts';
 export { ensureDefaultPolicy } from './default-policy/index.ts';
 export { defaultServiceAccounts } from './default-service-accounts.ts';
+export { disruptionBudgets } from './disruption-budgets.ts';
 export { DueTimes } from './due-times.ts';
 export { ephemeralVolumes } from './ephemeral-volumes.ts';
 export { eventExpiry } from './event-expiry.ts';

@@ -1,15 +1,11 @@
 import type { Pod } from '../../api/index.ts';
-import { formatTime, podKind, StatusError } from '../../api/index.ts';
+import { podKind, StatusError } from '../../api/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
+import type { Disruption } from '../registry/index.ts';
+import { withDisruption } from '../registry/index.ts';
 import type { ControllerOptions } from './controller.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
-
-/** Why a pod is ended that did nothing wrong: its condition DisruptionTarget. */
-export interface Disruption {
-  readonly reason: string;
-  readonly message: string;
-}
 
 /** `changed`: it is another one by now, or has changed; nothing was deleted. */
 export type Disrupted = 'deleted' | 'gone' | 'changed';
@@ -50,14 +46,4 @@ export function createPodDisruptor(
       throw error;
     }
   };
-}
-
-function withDisruption(pod: Pod, { reason, message }: Disruption, now: number): Pod {
-  const disruption = { type: 'DisruptionTarget', status: 'True', reason, message };
-  const conditions = pod.status?.conditions ?? [];
-  const before = conditions.find(({ type }) => type === disruption.type);
-  if (before?.status === disruption.status && before.reason === disruption.reason) return pod;
-  const others = conditions.filter((condition) => condition !== before);
-  const added = { ...disruption, lastTransitionTime: formatTime(now) };
-  return { ...pod, status: { ...pod.status, conditions: [...others, added] } };
 }

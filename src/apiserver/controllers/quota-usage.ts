@@ -5,7 +5,7 @@ import type { Resource } from '../registry/index.ts';
 import { followWritten } from '../registry/index.ts';
 import type { ControllerOptions, Follows } from './controller.ts';
 import { controller } from './controller.ts';
-import { StandBy } from './stand-by.ts';
+import { WhileFree } from './while-free.ts';
 
 /** Between a change of an object and the count, so that a burst is counted once. */
 const gatherMs = 100;
@@ -28,12 +28,7 @@ export function quotaUsage(options: ControllerOptions): Service {
   const { registry, storage, clock } = options;
   const { ledger } = registry;
   const quotas = registry.of(resourceQuotaKind);
-  const roles = {
-    lease: 'kube-controller-manager',
-    other: 'kube-controller-manager',
-    own: 'the controller of quotas',
-  };
-  const standBy = new StandBy(options, roles);
+  const whileFree = new WhileFree(options, 'the controller of quotas');
   const namespaces = () =>
     new Set(storage.list(quotas.prefix(''), '', 0).items.map(({ key }) => quotas.placeOf(key).namespace));
 
@@ -60,14 +55,9 @@ export function quotaUsage(options: ControllerOptions): Service {
       return { resource, added, gone, ...(changing.has(resource.kind.resource) ? { changed } : {}) };
     };
 
-    async function countAgain(): Promise<void> {
-      while (!signal.aborted) {
-        await standBy.untilFree(signal);
-        for (const namespace of namespaces()) enqueue(namespace);
-        await clock.sleep(standBy.isOtherAtWork() ? 0 : recountMs, signal);
-      }
-    }
-
+    const enqueueAll = () => {
+      for (const namespace of namespaces()) enqueue(namespace);
+    };
     const isCounted = ({ kind }: Resource<ApiObject>) =>
       kind.namespaced && !kind.virtual && kind.storedAs === undefined && kind.resource !== 'resourcequotas';
     return {
@@ -76,9 +66,9 @@ export function quotaUsage(options: ControllerOptions): Service {
         ...registry.resources.filter(isCounted).map(followCounted),
       ],
       async work(namespace) {
-        if (!standBy.isOtherAtWork()) await ledger?.recount(namespace);
+        if (whileFree.isFree()) await ledger?.recount(namespace);
       },
-      beside: () => [countAgain()],
+      beside: () => [whileFree.run(enqueueAll, recountMs, signal)],
     };
   });
 }

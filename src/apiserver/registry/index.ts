@@ -1,4 +1,14 @@
 export { confirm, createOutdatedError } from './confirm.ts';
+export {
+  type BudgetCount,
+  countHealthy,
+  disruptedPods,
+  disruptionTimeoutMs,
+  isUnderBudget,
+  withAllowance,
+  withCount,
+} from './disruption/budget.ts';
+export { type Disruption, withDisruption } from './disruption/pod-condition.ts';
 export type { FieldIndex } from './field-index.ts';
 export { type Follower, followWritten } from './follower.ts';
 export { namedNodes } from './named-nodes.ts';

@@ -15,7 +15,7 @@ import { controlPlaneUser } from '../authn/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import { isReadable } from '../storage/index.ts';
 import { podBinding } from './operations/pod-binding.ts';
-import { podEviction } from './operations/pod-eviction.ts';
+import { createPodEviction } from './operations/pod-eviction.ts';
 import { QuotaLedger } from './quota/ledger.ts';
 import { Resource } from './resource.ts';
 import type { ServiceRanges } from './services/ranges.ts';
@@ -44,12 +44,9 @@ export interface RegistryOptions {
   defaultTolerations?: DefaultTolerations | undefined;
 }
 
-/** The operations that need nothing but the stored objects. */
-const registryOperations: readonly Operation[] = [podBinding, podEviction];
-
 export function createRegistry(options: RegistryOptions): Registry {
   const { storage, groupSuffix, kinds = servedKinds } = options;
-  const operations = [...registryOperations, ...(options.operations ?? [])];
+  const operations = [podBinding, createPodEviction(options.clock), ...(options.operations ?? [])];
   const gates = options.gates ?? resolveGates({});
   const byKind = new Map<Kind, Resource>();
   const stored = { find, list, create };

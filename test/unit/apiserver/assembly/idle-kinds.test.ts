@@ -9,7 +9,7 @@ import { createCache, openStore } from '../../../../src/apiserver/storage/index.
 import { systemClock } from '../../../../src/base/index.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
 
-test('a HorizontalPodAutoscaler is warned of while no controller manager renews its Lease, a quota always, a pod never', async () => {
+test('a HorizontalPodAutoscaler is warned of while no controller manager renews its Lease, a pod never', async () => {
   const clock = systemClock;
   const storage = await createCache(await openStore({ kind: 'memory', clock }), {
     clock,
@@ -23,7 +23,6 @@ test('a HorizontalPodAutoscaler is warned of while no controller manager renews 
   const told = (resource: string) => advice(resource, {}).join();
   const idle = /^nothing acts on a HorizontalPodAutoscaler: no kube-controller-manager is at work/;
   assert.match(told('horizontalpodautoscalers'), idle);
-  assert.equal(told('poddisruptionbudgets'), 'nothing in nodeward enforces PodDisruptionBudgets');
   assert.equal(told('pods'), '');
   const spec = { holderIdentity: 'theirs', leaseDurationSeconds: 15, renewTime: formatMicroTime(nowMs) };
   const lease = { metadata: { name: 'kube-controller-manager' }, spec };

@@ -57,6 +57,7 @@ export interface StartOptions {
   authorization?: ApiServerOptions['authorization'];
   audit?: ApiServerOptions['audit'];
   wrapStore?: OpenStorageOptions['wrapStore'];
+  workloadControllers?: boolean;
   defaultTolerations?: ApiServerOptions['defaultTolerations'];
   inFlight?: ApiServerOptions['inFlight'];
   /** Default: as in production; false where a pod must not change between a read and a write of the test. */
@@ -83,6 +84,9 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
       http2: options.http2 ?? false,
       wrapStore: options.wrapStore,
       defaultTolerations: options.defaultTolerations,
+      ...(options.workloadControllers === undefined
+        ? {}
+        : { workloadControllers: options.workloadControllers }),
       inFlight: options.inFlight,
       scheduler: options.scheduler,
       audit: options.audit,
