@@ -110,20 +110,20 @@ class PodEviction {
     if (asked.uid && asked.uid !== uid)
       return void (await pods.delete(namespace, name, asked, this.#context));
     const wanted = asked.resourceVersion || (isSame ? resourceVersion : undefined);
-    const told = this.#context.dryRun || isGoing(pod) ? undefined : await this.#tell(pod, wanted);
-    const version = told ?? wanted;
+    const written = this.#context.dryRun || isGoing(pod) ? undefined : await this.#explain(pod, wanted);
+    const version = written ?? wanted;
     const same = { ...asked, ...(uid === undefined ? {} : { uid }) };
     const deletion = version === undefined ? same : { ...same, resourceVersion: version };
     await pods.delete(namespace, name, deletion, this.#context);
   }
 
   /** Writes into the pod why it goes; returns the version that it then has, if it had to be a certain one before. */
-  async #tell({ metadata = {} }: Pod, wanted: string | undefined): Promise<string | undefined> {
+  async #explain({ metadata = {} }: Pod, wanted: string | undefined): Promise<string | undefined> {
     const { namespace = '', name = '' } = metadata;
     const make = (now: Pod): Pod => {
-      const told = withDisruption(now, evicted, this.#clock.now());
-      if (wanted === undefined) return told;
-      return { ...told, metadata: { ...told.metadata, resourceVersion: wanted } };
+      const next = withDisruption(now, evicted, this.#clock.now());
+      if (wanted === undefined) return next;
+      return { ...next, metadata: { ...next.metadata, resourceVersion: wanted } };
     };
     const context = { user: controlPlaneUser, dryRun: false };
     const pods = this.#registry.of(podKind);

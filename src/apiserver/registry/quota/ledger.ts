@@ -42,7 +42,7 @@ const attempts = 50;
 const tidyMs = 500;
 
 /** Notes whose age is remembered before old ones are looked for. */
-const maxSeen = 10_000;
+const maxObserved = 10_000;
 
 export interface LedgerOptions {
   storage: CachedStore;
@@ -101,7 +101,7 @@ export class QuotaLedger {
   /** Ids of own writes of which it is not known whether they were done. */
   readonly #unknown = new Set<string>();
   /** When notes of other servers were first seen, by the monotonic clock. */
-  readonly #seen = new Map<string, number>();
+  readonly #observed = new Map<string, number>();
   readonly #tidying = new Set<string>();
   #isFollowing = false;
 
@@ -321,15 +321,15 @@ export class QuotaLedger {
 
   #isForgotten(id: string): boolean {
     const now = this.#options.clock.monotonicMs();
-    const since = this.#seen.get(id) ?? now;
-    this.#seen.set(id, since);
-    if (this.#seen.size > maxSeen)
-      for (const [each, seen] of this.#seen) if (now - seen > 2 * forgetMs) this.#forget(each);
+    const since = this.#observed.get(id) ?? now;
+    this.#observed.set(id, since);
+    if (this.#observed.size > maxObserved)
+      for (const [each, since] of this.#observed) if (now - since > 2 * forgetMs) this.#forget(each);
     return now - since >= forgetMs;
   }
 
   #forget(id: string): void {
-    this.#seen.delete(id);
+    this.#observed.delete(id);
     this.#unknown.delete(id);
   }
 

@@ -19,7 +19,7 @@ export interface UnderWay {
   readonly used: Readonly<Record<string, string>>;
 }
 
-/** What somebody else has put there is as if it were not. */
+/** What is not of this form is as if it were not there. */
 export function readUnderWay({ metadata }: ResourceQuota): UnderWay[] {
   const text = metadata?.annotations?.[underWayAnnotation];
   if (text === undefined) return [];

@@ -1,7 +1,7 @@
 /** What ResourceQuotas count, what they refuse, and that what was taken comes back. */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { startServer } from '../support/index.ts';
+import { startServer } from '../../support/index.ts';
 
 const server = await startServer({ gates: { InPlacePodVerticalScaling: true } });
 after(() => server[Symbol.asyncDispose]());
