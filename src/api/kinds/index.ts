@@ -82,6 +82,7 @@ export { type Namespace, namespaceKind } from './core/namespace.ts';
 export { type Secret, secretKind } from './core/secret.ts';
 export { type ServiceAccount, serviceAccountKind } from './core/service-account.ts';
 export { defineBody, defineKind, objectStruct } from './define.ts';
+export { resourceSliceKind } from './devices/resource-slice.ts';
 export { eventKind } from './events/core-event.ts';
 export type { Event } from './events/event-description.ts';
 export { servedKinds } from './gen/served.ts';

@@ -4,6 +4,7 @@ import type { Authorizer } from '../authz/index.ts';
 import {
   apiService,
   apiTrustBundle,
+  authenticationConfig,
   bootstrapTokenExpiry,
   certificateSigner,
   claimProtection,
@@ -31,6 +32,7 @@ import { scheduler } from '../scheduler/index.ts';
 import { listServerNames, serverLease } from '../server-leases/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import { workloadControllers } from '../workloads/index.ts';
+import { readClientCa } from './client-ca.ts';
 import type { ApiServerOptions } from './options.ts';
 
 interface Parts {
@@ -87,6 +89,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     defaultServiceAccounts(controller),
     rootCertificates({ ...controller, ca }),
     apiTrustBundle({ ...controller, ca }),
+    authenticationConfig({ ...controller, readClientCas: () => readAuthorities(ca, options) }),
     apiService({ ...controller, port }),
     tokenSecrets({ ...controller, tokens, ca }),
     claimProtection(controller),
@@ -98,6 +101,12 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     ...((options.workloadControllers ?? true) ? workloadControllers({ ...controller, taintDomain }) : []),
     ...(placing === false ? [] : [scheduler({ ...controller, metrics, running }, placing)]),
   ];
+}
+
+/** The authorities of client certificates: the cluster's own, and those of the operator. */
+async function readAuthorities(ca: string, { authentication }: ApiServerOptions): Promise<string> {
+  const path = authentication?.clientCaFile;
+  return path === undefined ? ca : `${ca.trimEnd()}\n${await readClientCa(path)}`;
 }
 
 /** What this server's certificate is good for. */

@@ -1,5 +1,6 @@
 export { apiService } from './api-service.ts';
 export { apiTrustBundle } from './api-trust-bundle.ts';
+export { authenticationConfig } from './authentication-config.ts';
 export { bootstrapTokenExpiry } from './bootstrap-token-expiry.ts';
 export { certificateSigner } from './certificate-signer/index.ts';
 export { type ControllerOptions, type ControllerRun, controller, type Follows } from './controller.ts';

@@ -5,7 +5,12 @@ type Volume = NonNullable<Spec['volumes']>[number];
 type Container = Pick<NonNullable<Spec['ephemeralContainers']>[number], 'env' | 'envFrom'>;
 
 /** The resources whose objects a pod can refer to, so that its node may read them. */
-export type ReferencedResource = 'configmaps' | 'persistentvolumeclaims' | 'secrets' | 'serviceaccounts';
+export type ReferencedResource =
+  | 'configmaps'
+  | 'persistentvolumeclaims'
+  | 'resourceclaims'
+  | 'secrets'
+  | 'serviceaccounts';
 
 /** An object in the namespace of the pod. */
 export interface PodReference {
@@ -15,9 +20,9 @@ export interface PodReference {
 
 /**
  * Lists the objects of its own namespace that a pod refers to, possibly with duplicates. The same ones as in the reference:
- * image pull secrets, secrets of volumes, sources of the environment, claims, and the service account.
+ * image pull secrets, secrets of volumes, sources of the environment, claims of storage and of devices, and the service account.
  */
-export function listPodReferences({ spec, metadata }: Pod): PodReference[] {
+export function listPodReferences({ spec, status, metadata }: Pod): PodReference[] {
   if (spec === undefined) return [];
   const { containers, initContainers = [], ephemeralContainers = [], volumes = [] } = spec;
   return [
@@ -30,6 +35,10 @@ export function listPodReferences({ spec, metadata }: Pod): PodReference[] {
       'persistentvolumeclaims',
       volumes.map((volume) => claimOf(volume, metadata?.name ?? '')),
     ),
+    ...toReferences('resourceclaims', [
+      ...(spec.resourceClaims ?? []).map(({ resourceClaimName }) => resourceClaimName),
+      ...(status?.resourceClaimStatuses ?? []).map(({ resourceClaimName }) => resourceClaimName), // of templates
+    ]),
   ];
 }
 

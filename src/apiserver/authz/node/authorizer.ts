@@ -49,6 +49,8 @@ export class NodeAuthorizer implements Authorizer {
       [`leases.${group('coordination')}`, (node, asked) => toDecision(refusalOfLease(node, asked))],
       [`csinodes.${group('storage')}`, (node, asked) => toDecision(refusalOfCsiNode(node, asked))],
       [`volumeattachments.${group('storage')}`, (node, asked) => this.#decideAttachments(node, asked)],
+      [`resourceclaims.${group('resource')}`, referenced('resourceclaims', onlyGet)],
+      [`resourceslices.${group('resource')}`, (node, asked) => this.#decideSlices(node, asked)],
       [
         `certificatesigningrequests.${group('certificates')}`,
         (node, asked) => this.#decideRequests(node, asked),
@@ -144,6 +146,20 @@ export class NodeAuthorizer implements Authorizer {
     const name = nameOf(asked);
     if (name === '') return refuse('can only list/watch pods with spec.nodeName field selector');
     return decideRelated(node, this.#facts.pod(namespace, name)?.spec?.nodeName === node);
+  }
+
+  #decideSlices(node: string, asked: Asked): Answer {
+    const { verb, subresource, name } = asked;
+    if (subresource !== '') return refuse('cannot authorize ResourceSlice subresources');
+    if (verb === 'create') return allowed; // of its own alone: `nodeRestriction`
+    if (isOneOf(verb, 'list watch deletecollection')) {
+      const verbs = 'list/watch/deletecollection';
+      return selectsNode(asked, node)
+        ? allowed
+        : refuse(`can only ${verbs} resourceslices with nodeName field selector`);
+    }
+    if (!isOneOf(verb, 'get update patch delete')) return refuse('');
+    return decideRelated(node, this.#facts.sliceNode(name) === node);
   }
 
   #decideRequests(node: string, asked: Asked): Answer {

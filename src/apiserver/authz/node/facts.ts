@@ -6,6 +6,7 @@ import {
   persistentVolumeClaimKind,
   persistentVolumeKind,
   podKind,
+  resourceSliceKind,
   volumeAttachmentKind,
 } from '../../../api/index.ts';
 import type { Registry } from '../../registry/index.ts';
@@ -35,6 +36,8 @@ export interface NodeFacts {
   claimsWithSecret(namespace: string, name: string): readonly ClaimName[];
   /** The node that an attachment is for. */
   attachedTo(attachment: string): string | undefined;
+  /** The node that a ResourceSlice is of; of one for several nodes, or of none, empty. */
+  sliceNode(slice: string): string | undefined;
   /** The name of the user who created a CertificateSigningRequest. */
   requester(name: string): string | undefined;
 }
@@ -79,6 +82,10 @@ export function storedFacts(registry: () => Registry): StoredFacts {
       return secrets.claimsOf(namespace, name);
     },
     attachedTo: (name) => find(volumeAttachmentKind, '', name)?.spec.nodeName,
+    sliceNode: (name) => {
+      const slice = find(resourceSliceKind, '', name);
+      return slice && (slice.spec?.nodeName ?? '');
+    },
     requester: (name) => find(certificateSigningRequestKind, '', name)?.spec.username,
     load: () => void pods(),
   };
@@ -94,5 +101,6 @@ export const noFacts: NodeFacts = {
   audiencesOf: () => [],
   claimsWithSecret: () => [],
   attachedTo: () => undefined,
+  sliceNode: () => undefined,
   requester: () => undefined,
 };

@@ -78,6 +78,7 @@ const referenceNames: Readonly<Record<ReferencedResource, string>> = {
   secrets: 'secrets',
   configmaps: 'configmaps',
   persistentvolumeclaims: 'persistentvolumeclaims',
+  resourceclaims: 'resourceclaims',
 };
 
 function checkReferences(pod: Pod, me: string): string | undefined {

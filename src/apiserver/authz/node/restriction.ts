@@ -36,6 +36,8 @@ function explainRefusal(write: NodeWrite, facts: NodeFacts): string | undefined 
         : 'can only access CSINode with the same name as the requesting node';
     case 'persistentvolumeclaims':
       return explainClaimRefusal(write);
+    case 'resourceslices':
+      return explainSliceRefusal(write);
     case 'certificatesigningrequests':
       return explainRequestRefusal(write);
     default:
@@ -48,6 +50,13 @@ function explainLeaseRefusal({ node, name, namespace }: NodeWrite): string | und
     return `can only access leases in the "${nodeLeaseNamespace}" system namespace`;
   }
   return name === node ? undefined : 'can only access node lease with the same name as the requesting node';
+}
+
+/** A ResourceSlice says of which node it is, and that cannot be changed. */
+function explainSliceRefusal({ node, next, old }: NodeWrite): string | undefined {
+  const spec: unknown = Reflect.get(next ?? old ?? {}, 'spec');
+  const isOwn = isRecord(spec) && spec['nodeName'] === node;
+  return isOwn ? undefined : 'can only access ResourceSlice with the same NodeName as the requesting node';
 }
 
 /** What a node reports of the volume of a claim: its size and how far an expansion is. */

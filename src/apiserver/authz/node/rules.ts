@@ -26,6 +26,12 @@ export function listNodeRules(groupSuffix: string): PolicyRule[] {
     createRule('get', group('storage'), 'volumeattachments'),
     createRule('get list watch', group('storage'), 'csidrivers'),
     createRule('get list watch', group('node'), 'runtimeclasses'),
+    createRule('get', group('resource'), 'resourceclaims'),
+    createRule(
+      'create delete deletecollection get list patch update watch',
+      group('resource'),
+      'resourceslices',
+    ),
   ];
 }
 

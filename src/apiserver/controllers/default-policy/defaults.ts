@@ -8,6 +8,7 @@ import {
   serviceAccountsGroup,
 } from '../../authn/index.ts';
 import { componentBindings, componentRoles } from './component-roles.ts';
+import { controllerBindings, controllerRoles } from './controller-roles.ts';
 import type { Groups } from './groups.ts';
 import { resolveGroups } from './groups.ts';
 import type { DefaultBinding } from './policy.ts';
@@ -43,16 +44,17 @@ function approvals({ certificates }: Groups): DefaultBinding[] {
 /** The roles that exist from the first start; the API groups in them have this suffix. */
 export function defaultClusterRoles(groupSuffix: string): ClusterRole[] {
   const groups = resolveGroups(groupSuffix);
-  const roles = [userRoles, everyonesRoles, programsRoles, componentRoles, nodeRoles, approverRoles].flatMap(
-    (make) => make(groups),
-  );
+  const makers = [
+    ...[userRoles, everyonesRoles, programsRoles, componentRoles, controllerRoles, nodeRoles],
+    approverRoles,
+  ];
+  const roles = makers.flatMap((make) => make(groups));
   return roles.map(toRoleObject);
 }
 
 /** The bindings that exist from the first start. */
 export function defaultClusterRoleBindings(groupSuffix: string): ClusterRoleBinding[] {
   const groups = resolveGroups(groupSuffix);
-  return [...bindings, ...componentBindings, ...approvals(groups)].map((binding) =>
-    toBindingObject(binding, groups.rbac),
-  );
+  const all = [...bindings, ...componentBindings, ...controllerBindings(groups), ...approvals(groups)];
+  return all.map((binding) => toBindingObject(binding, groups.rbac));
 }

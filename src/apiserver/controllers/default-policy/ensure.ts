@@ -1,10 +1,18 @@
-import type { ApiObject, ClusterRole, ClusterRoleBinding } from '../../../api/index.ts';
-import { clusterRoleBindingKind, clusterRoleKind, StatusError } from '../../../api/index.ts';
+import type { ApiObject, ClusterRole, ClusterRoleBinding, Role, RoleBinding } from '../../../api/index.ts';
+import {
+  clusterRoleBindingKind,
+  clusterRoleKind,
+  roleBindingKind,
+  roleKind,
+  StatusError,
+} from '../../../api/index.ts';
 import type { Logger } from '../../../base/index.ts';
 import { describeError, forEachConcurrently } from '../../../base/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import type { Registry, Resource } from '../../registry/index.ts';
 import { defaultClusterRoleBindings, defaultClusterRoles } from './defaults.ts';
+import { resolveGroups } from './groups.ts';
+import { defaultRoleBindings, defaultRoles, roleNamespace } from './namespaced-roles.ts';
 import { reconcileBinding, reconcileRole } from './reconcile.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
@@ -19,8 +27,14 @@ const races: ReadonlySet<string> = new Set(['AlreadyExists', 'Conflict', 'NotFou
 export async function ensureDefaultPolicy(registry: Registry, log: Logger): Promise<void> {
   const roles = registry.of(clusterRoleKind);
   const bindings = registry.of(clusterRoleBindingKind);
+  const inSystem = { roles: registry.of(roleKind), bindings: registry.of(roleBindingKind) };
+  const { rbac } = resolveGroups(registry.groupSuffix);
   const works = [
     ...defaultClusterRoles(registry.groupSuffix).map((role) => () => ensureRole(roles, role)),
+    ...defaultRoles().map((role) => () => ensureRole(inSystem.roles, role, roleNamespace)),
+    ...defaultRoleBindings(rbac).map(
+      (wanted) => () => ensureBinding(inSystem.bindings, wanted, roleNamespace),
+    ),
     ...defaultClusterRoleBindings(registry.groupSuffix).map(
       (wanted) => () => ensureBinding(bindings, wanted),
     ),
@@ -46,38 +60,43 @@ async function retryRaces(work: () => Promise<void>): Promise<void> {
   }
 }
 
-async function ensureRole(roles: Resource<ClusterRole>, wanted: ClusterRole): Promise<void> {
-  const stored = find(roles, wanted);
+async function ensureRole<T extends ClusterRole | Role>(
+  roles: Resource<T>,
+  wanted: T,
+  namespace = '',
+): Promise<void> {
+  const stored = find(roles, wanted, namespace);
   if (stored === undefined) {
-    await roles.create('', wanted, context);
+    await roles.create(namespace, wanted, context);
     return;
   }
   const next = reconcileRole(stored, wanted);
-  if (next !== undefined) await roles.update('', nameOf(wanted), next, '', context);
+  if (next !== undefined) await roles.update(namespace, nameOf(wanted), next, '', context);
 }
 
-async function ensureBinding(
-  bindings: Resource<ClusterRoleBinding>,
-  wanted: ClusterRoleBinding,
+async function ensureBinding<T extends ClusterRoleBinding | RoleBinding>(
+  bindings: Resource<T>,
+  wanted: T,
+  namespace = '',
 ): Promise<void> {
-  const stored = find(bindings, wanted);
+  const stored = find(bindings, wanted, namespace);
   if (stored === undefined) {
-    await bindings.create('', wanted, context);
+    await bindings.create(namespace, wanted, context);
     return;
   }
   const change = reconcileBinding(stored, wanted);
   if (change === undefined) return;
   const name = nameOf(wanted);
   if (!change.mustRecreate) {
-    await bindings.update('', name, change.next, '', context);
+    await bindings.update(namespace, name, change.next, '', context);
     return;
   }
-  await bindings.delete('', name, {}, context);
-  await bindings.create('', change.next, context);
+  await bindings.delete(namespace, name, {}, context);
+  await bindings.create(namespace, change.next, context);
 }
 
-function find<T extends ApiObject>(resource: Resource<T>, wanted: ApiObject): T | undefined {
-  const stored = resource.storage.get(resource.prefix('') + nameOf(wanted));
+function find<T extends ApiObject>(resource: Resource<T>, wanted: T, namespace: string): T | undefined {
+  const stored = resource.storage.get(resource.prefix(namespace) + nameOf(wanted));
   return stored && resource.encoding.read(stored);
 }
 

@@ -4,6 +4,7 @@ import { groupName } from '../../../api/index.ts';
 export interface Groups {
   access: string;
   placement: string;
+  admission: string;
   rbac: string;
   authentication: string;
   authorization: string;
@@ -22,6 +23,7 @@ export function resolveGroups(suffix: string): Groups {
   return {
     access: group('access.nodeward.io'),
     placement: group('scheduling.nodeward.io'),
+    admission: group('admissionregistration'),
     rbac: group('rbac.authorization'),
     authentication: group('authentication'),
     authorization: group('authorization'),

@@ -1,1 +1,2 @@
 export { ensureDefaultPolicy } from './ensure.ts';
+export { authenticationConfigName, roleNamespace } from './namespaced-roles.ts';

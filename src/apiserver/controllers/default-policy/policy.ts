@@ -10,10 +10,13 @@ export interface DefaultRole {
 }
 
 export interface DefaultBinding {
-  /** Of the binding and of its ClusterRole. */
+  /** Of the binding and, unless it says another, of its role. */
   name: string;
+  role?: string;
   groups: readonly string[];
   users?: readonly string[];
+  /** Service accounts in kube-system. */
+  accounts?: readonly string[];
 }
 
 /** When it is "false", a default role or binding stays as an administrator has changed it. */
@@ -29,16 +32,20 @@ export function toRoleObject({ name, labels = {}, rules = [], aggregates }: Defa
 }
 
 export function toBindingObject(
-  { name, groups, users = [] }: DefaultBinding,
+  { name, role = name, groups, users = [], accounts = [] }: DefaultBinding,
   group: string,
 ): ClusterRoleBinding {
   const subjectsOf = (kind: string, names: readonly string[]): Subject[] =>
     names.map((each) => ({ kind, apiGroup: group, name: each }));
-  const subjects = [...subjectsOf('Group', groups), ...subjectsOf('User', users)];
+  const subjects: Subject[] = [
+    ...subjectsOf('Group', groups),
+    ...subjectsOf('User', users),
+    ...accounts.map((each) => ({ kind: 'ServiceAccount', namespace: 'kube-system', name: each })),
+  ];
   return {
     apiVersion: `${group}/v1`,
     metadata: { name, labels: bootstrapLabels, annotations },
-    roleRef: { apiGroup: group, kind: 'ClusterRole', name },
+    roleRef: { apiGroup: group, kind: 'ClusterRole', name: role },
     ...(subjects.length === 0 ? {} : { subjects }),
   };
 }

@@ -8,7 +8,7 @@ import { autoUpdateAnnotation } from './policy.ts';
  * and everything that was added stays. Undefined when nothing is missing, or when it is not to be updated.
  */
 
-export function reconcileRole(stored: ClusterRole, wanted: ClusterRole): ClusterRole | undefined {
+export function reconcileRole<T extends ClusterRole>(stored: T, wanted: T): T | undefined {
   const metadata = reconcileMetadata(stored, wanted);
   if (metadata === undefined) return undefined;
   const next = { ...stored, metadata };
@@ -32,10 +32,10 @@ export function reconcileRole(stored: ClusterRole, wanted: ClusterRole): Cluster
  * (`mustRecreate`). It then keeps none of its subjects: they were granted another role, perhaps by a user who may not
  * grant this one.
  */
-export function reconcileBinding(
-  stored: ClusterRoleBinding,
-  wanted: ClusterRoleBinding,
-): { next: ClusterRoleBinding; mustRecreate: boolean } | undefined {
+export function reconcileBinding<T extends ClusterRoleBinding>(
+  stored: T,
+  wanted: T,
+): { next: T; mustRecreate: boolean } | undefined {
   const metadata = reconcileMetadata(stored, wanted);
   if (metadata === undefined) return undefined;
   const { roleRef } = wanted;

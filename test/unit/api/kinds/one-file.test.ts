@@ -19,6 +19,7 @@ const itsFile = 'api/kinds/core/config-map.ts';
 const users = [
   'agent/objects/node-objects.ts',
   'api/kinds/index.ts',
+  'apiserver/controllers/authentication-config.ts',
   'apiserver/controllers/node-history/service.ts',
   'apiserver/controllers/root-certificates.ts',
   'cli/history.ts',
@@ -81,7 +82,7 @@ describe('a kind that is one file', () => {
     const all = (await admin.list('/api/v1/configmaps')).map(({ metadata }) => metadata.name);
     assert.deepEqual(
       all.filter((name) => name !== 'kube-root-ca.crt'),
-      ['settings'],
+      ['settings', 'extension-apiserver-authentication'],
     );
     await admin.must('DELETE', `${path}/settings`);
     assert.deepEqual(await watch.take(3), ['ADDED settings', 'MODIFIED settings', 'DELETED settings']);

@@ -21,6 +21,7 @@ const facts = {
   driverOf: () => undefined,
   audiencesOf: () => [],
   attachedTo: (name: string) => ({ mine: 'a', foreign: 'b' })[name],
+  sliceNode: (name: string) => ({ mine: 'a', foreign: 'b', everywhere: '' })[name],
   requester: (name: string) => ({ mine: 'system:node:a', foreign: 'system:node:b' })[name],
 };
 const authorizer = new NodeAuthorizer('k8s.io', facts);
@@ -43,6 +44,8 @@ const groups: Readonly<Record<string, string>> = {
   csidrivers: 'storage.k8s.io',
   volumeattachments: 'storage.k8s.io',
   runtimeclasses: 'node.k8s.io',
+  resourceclaims: 'resource.k8s.io',
+  resourceslices: 'resource.k8s.io',
   certificatesigningrequests: 'certificates.k8s.io',
   clustertrustbundles: 'certificates.k8s.io',
   tokenreviews: 'authentication.k8s.io',
@@ -55,6 +58,13 @@ const requirement = (field: string, operator: '=' | '!=', value: string): Asked 
 const heartbeats = 'kube-node-lease';
 
 const allowed: [string, Asked?][] = [
+  ['get resourceclaims team/named'],
+  ['create resourceslices'],
+  ['update resourceslices mine'],
+  ['delete resourceslices mine'],
+  ['list resourceslices', requirement('spec.nodeName', '=', 'a')],
+  ['watch resourceslices', requirement('spec.nodeName', '=', 'a')],
+  ['deletecollection resourceslices', requirement('spec.nodeName', '=', 'a')],
   ['get secrets team/named'],
   ['list secrets team/named'],
   ['watch configmaps team/named'],
@@ -103,6 +113,17 @@ const allowed: [string, Asked?][] = [
 
 const noRelation = "no relationship found between node 'a' and this object";
 const refused: [string, string, Asked?][] = [
+  ['get resourceclaims team/other', noRelation],
+  ['list resourceclaims team/named', 'can only get individual resources of this type'],
+  ['update resourceslices foreign', noRelation],
+  ['delete resourceslices everywhere', noRelation],
+  ['get resourceslices absent', noRelation],
+  ['list resourceslices', 'can only list/watch/deletecollection resourceslices with nodeName field selector'],
+  [
+    'deletecollection resourceslices',
+    'can only list/watch/deletecollection resourceslices with nodeName field selector',
+    requirement('spec.nodeName', '=', 'b'),
+  ],
   ['get secrets team/other', noRelation],
   ['get secrets other/named', noRelation],
   ['get secrets team/', 'No Object name found'],
