@@ -93,6 +93,13 @@ describe('a pod that runs', () => {
   test('is Running and Ready with its address, and says since when and by which runtime', () =>
     runsAndTells(lab, untilMetrics));
 
+  test('has its node from the scheduler, where its creator names none', async () => {
+    const placed = await lab.run('placed', { nodeName: '', containers: [ending(0)], restartPolicy: 'Never' });
+    assert.equal(placed.spec?.nodeName, undefined);
+    const pod = await phase(placed, 'Succeeded');
+    assert.equal(pod.spec?.nodeName, lab.name);
+  });
+
   test('knows its name, its hosts and its variables', async () => {
     const tell = 'hostname; cat /etc/hosts; echo "$GREETING from $NODE at $WHERE"; sleep 3600';
     const field = (fieldPath: string) => ({ valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } } });
