@@ -57,11 +57,9 @@ export function workloadsSuite(open: OpenShell, { minor }: Release): void {
       assert.match(await shell.ok('get deployment web'), /^web +3\/3 +3 +3 /m);
       assert.match(await shell.ok('expose deployment/web'), /^service\/web exposed/);
       assert.deepEqual(await shell.pick('service web', '.spec.selector'), { app: 'web' });
-      if (minor >= 34) {
-        // earlier ones ask for autoscaling/v1, which is not served
-        await shell.ok('autoscale deployment/web --min=1 --max=5 --cpu=50%');
-        assert.equal(await shell.pick('hpa web', '.spec.maxReplicas'), 5);
-      }
+      const limit = minor >= 34 ? '--cpu=50%' : '--cpu-percent=50';
+      await shell.ok(`autoscale deployment/web --min=1 --max=5 ${limit}`);
+      assert.equal(await shell.pick('hpa web', '.spec.maxReplicas'), 5);
       assert.match(await shell.ok('get all'), /replicaset\.apps\/web-/);
       await shell.ok('scale deployment/web --replicas=0');
       await waitFor('no pods', async () => (await shell.ok('get pods -o name')) === '');
