@@ -83,6 +83,7 @@ export class OwnedObjects<T extends ApiObject> {
   #written(stored: Stored): void {
     const object = this.read(stored);
     if (object === undefined) return;
+    delete object.metadata?.managedFields; // half of its memory, and nothing here reads them
     const { key } = stored;
     const name = controllerOf(object)?.uid ?? orphansOf(object.metadata?.namespace ?? '');
     if (this.#groupOf.get(key) !== name) this.#remove(key);

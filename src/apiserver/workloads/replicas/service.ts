@@ -51,22 +51,24 @@ export function replicaController<T extends Replicated>(
 
     /** Throws nothing: the result is the first failure. */
     async function carryOut(workload: Workload, { spec }: T, plan: ReplicaPlan): Promise<unknown> {
-      const create = () =>
-        control.create(workload, podFromTemplate(spec?.template, workload.reference, workload.namespace));
+      const create = async () => {
+        pods.mustBeKnown(workload.namespace);
+        const pod = podFromTemplate(spec?.template, workload.reference, workload.namespace);
+        await control.create(workload, pod);
+      };
       const made = await inBatches(Array.from({ length: plan.create }), create);
       const removed = await inBatches(plan.remove, (pod) => control.delete(workload, pod));
       return made.failure ?? removed.failure;
     }
 
     async function work(object: T): Promise<number | undefined> {
-      const { metadata: { namespace = '', uid = '', deletionTimestamp } = {}, spec } = object;
+      const { metadata: { uid = '', deletionTimestamp } = {}, spec } = object;
       const selector = form.selectorOf(object);
       const isAdoptable = ({ status }: Pod) => !hasEnded(status?.phase);
       const owned = await claimObjects(resource, object, selector, pods, isAdoptable);
       const isGoing = deletionTimestamp !== undefined;
       const related = [...owned, ...form.listRelated(object)];
       const plan = isGoing ? nothing : decideReplicas(spec?.replicas ?? 1, owned, related, clock.now());
-      if (plan.create > 0) pods.mustBeKnown(namespace);
       const failure = await carryOut(refer(object), object, plan);
       const now = decideClaims(object, selector, pods.ownedBy(uid), []).owned;
       await writeStatus(object, now, isNamespaceGoing(failure) ? undefined : failure, plan);

@@ -8,7 +8,7 @@ import { chooseSeed, randomFrom, rounds } from '../../../support/repetition.ts';
 import { liveOneStory } from './model-world.ts';
 
 const firstSeed = chooseSeed();
-const stories = rounds({ usual: 20, full: 2000 });
+const stories = rounds({ usual: 12, full: 2000 });
 
 describe('random workloads under killed controllers', () => {
   test('have the pods that are wanted in the end, and keep their limits on the way', async (context) => {

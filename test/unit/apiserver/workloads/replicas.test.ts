@@ -184,6 +184,20 @@ describe('a ReplicaSet', () => {
     assert.deepEqual([statusOf(world)?.replicas, statusOf(world)?.conditions], [8, undefined]);
   });
 
+  test('makes nothing in place of a pod that cannot be read', async () => {
+    await using world = await start();
+    await world.create(replicaSetKind, set(2));
+    const [first = '', second] = world.podNames();
+    await world.veilPod(first);
+    assert.equal(statusOf(world)?.replicas, 2, 'one that was read counts as it was known');
+    await world.veilPod('unknown');
+    await world.remove(podKind, second ?? '', { gracePeriodSeconds: 0 });
+    await world.clock.advance(120 * secondMs);
+    assert.deepEqual([world.podNames(), statusOf(world)?.replicas], [[first], 1]);
+    const why = statusOf(world)?.conditions?.[0]?.message ?? '';
+    assert.match(why, /^nothing is made in place of .*\/unknown, which is there and cannot be read$/);
+  });
+
   test('that is being deleted makes no more pods', async () => {
     await using world = await start();
     const held = set(1);

@@ -13,6 +13,7 @@ import type { Deletion } from '../../../../src/apiserver/registry/index.ts';
 import { createRegistry } from '../../../../src/apiserver/registry/index.ts';
 import { createCache, openStore } from '../../../../src/apiserver/storage/index.ts';
 import type { Service } from '../../../../src/base/index.ts';
+import { VeiledStore } from '../../../contract/storage/veiled-store.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
 
@@ -24,7 +25,8 @@ export const secondMs = 1000;
 export async function prepare(create: (options: ControllerOptions) => readonly Service[]) {
   const { log, text } = recordedLog();
   const clock = createManualClock();
-  const storage = await createCache(await openStore({ kind: 'memory', clock }), { clock, log });
+  const store = await openStore({ kind: 'memory', clock });
+  const storage = await createCache(new VeiledStore(store), { clock, log });
   const registry = createRegistry({ storage, clock, groupSuffix: 'k8s.io', admission: [] });
   for (const name of [namespace, 'kube-system'])
     await registry.of(namespaceKind).create('', { metadata: { name } }, context);
@@ -88,6 +90,15 @@ export async function prepare(create: (options: ControllerOptions) => readonly S
       const stored = await resource.create(namespace, object, context);
       await clock.advance(0);
       return encoding.read(stored);
+    },
+    /** Another program writes what cannot be read in place of a pod; resolves when that is known here. */
+    async veilPod(name: string) {
+      const key = registry.of(podKind).prefix(namespace) + name;
+      const expect = storage.get(key)?.revision ?? 0;
+      const outcome = await store.commit({ key, expect, value: Buffer.from('?') });
+      if (!outcome.ok) throw new Error(`${key} is another one`);
+      await storage.waitFor(outcome.revision, AbortSignal.timeout(5000));
+      await clock.advance(0);
     },
     async remove<T extends ApiObject>(kind: Kind<T>, name: string, deletion: Deletion = {}) {
       await bind(kind).resource.delete(namespace, name, deletion, context);
