@@ -1,5 +1,5 @@
 // lane: waiting (for a node that is given up, and for a rollout that hangs)
-/** A Deployment on two agents on hosts of their own: one of them dies, and later a rollout hangs. */
+/** A Deployment, a DaemonSet and a StatefulSet on two agents on hosts of their own: one of them dies, and later a rollout hangs. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -56,9 +56,45 @@ const deployment = {
   },
 };
 
+const sets = { namespace: 'sets', name: 'web' };
+const setLabels = { app: 'set' };
+
+/** Its pods are spread over the nodes, and give one up at once. */
+const statefulSet = {
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: sets,
+  spec: {
+    ...{ replicas: 2, serviceName: 'web', selector: { matchLabels: setLabels } },
+    template: {
+      metadata: { labels: setLabels },
+      spec: {
+        ...deployment.spec.template.spec,
+        topologySpreadConstraints: [
+          {
+            ...{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
+            labelSelector: { matchLabels: setLabels },
+          },
+        ],
+      },
+    },
+  },
+};
+
+const { topologySpreadConstraints: _spread, ...daemonSpec } = deployment.spec.template.spec;
+const daemonSet = {
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: sets,
+  spec: {
+    selector: { matchLabels: { app: 'daemon' } },
+    template: { metadata: { labels: { app: 'daemon' } }, spec: daemonSpec },
+  },
+};
+
 before(ensureBuilt);
 
-describe('a Deployment on two nodes', { skip }, () => {
+describe('workloads on two nodes', { skip }, () => {
   const stack = new AsyncDisposableStack();
   const agents = new Map<string, SupervisedProcess>();
   let tool: Kubectl;
@@ -110,7 +146,19 @@ describe('a Deployment on two nodes', { skip }, () => {
     return pods.split(' ').flatMap((pod) => /^\/True\/(.+)$/.exec(pod)?.[1] ?? []);
   }
 
-  test('runs its pods on both', async () => {
+  /** The pods of sets that have a label; `going`: since when they are being deleted. */
+  async function setPods(label: string) {
+    const ready = '{.status.conditions[?(@.status=="True")].type}';
+    const fields = `{.metadata.name}|{.spec.nodeName}|{.metadata.deletionTimestamp}|${ready}`;
+    const template = `jsonpath={range .items[*]}${fields};{end}`;
+    const text = await output('-n', 'sets', 'get', 'pods', '-l', label, '-o', template);
+    return text.split(';').flatMap((line) => {
+      const [name = '', node = '', going = '', conditions = ''] = line.split('|');
+      return name === '' ? [] : [{ name, node, going, isReady: conditions.split(' ').includes('Ready') }];
+    });
+  }
+
+  test('a Deployment runs its pods on both', async () => {
     const { code, stderr } = await tool.run(['create', '-f', '-'], { input: JSON.stringify(deployment) });
     assert.equal(code, 0, stderr);
     assert.match(
@@ -122,7 +170,22 @@ describe('a Deployment on two nodes', { skip }, () => {
     assert.deepEqual([...new Set(nodes)].sort(), [...hosts]);
   });
 
-  test('has them all on the other one when one has died', async (t) => {
+  test('a DaemonSet has a pod on each, a StatefulSet its pods in order', async () => {
+    await output('create', 'namespace', 'sets');
+    const items = [statefulSet, daemonSet];
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    const { code, stderr } = await tool.run(['create', '-f', '-'], { input: list });
+    assert.equal(code, 0, stderr);
+    for (const what of ['daemonset/web', 'statefulset/web'])
+      await output('-n', 'sets', 'rollout', 'status', what, '--timeout=60s');
+    const daemons = await setPods('app=daemon');
+    assert.deepEqual(daemons.map(({ node }) => node).sort(), [...hosts]);
+    const [first, second] = await setPods('app=set');
+    assert.deepEqual([first?.name, second?.name], ['web-0', 'web-1']);
+    assert.deepEqual([first?.node, second?.node].sort(), [...hosts]);
+  });
+
+  test('a Deployment has all its pods on the other node when one has died', async (t) => {
     await agents.get('first')?.kill9();
     const killedMs = performance.now();
     const areBack = async () => (await readyPods()).filter((node) => node === 'second').length === replicas;
@@ -134,7 +197,26 @@ describe('a Deployment on two nodes', { skip }, () => {
     );
   });
 
-  test('says why a rollout hangs, keeps its old pods, and goes back', async () => {
+  test('a StatefulSet has no second pod beside the one on the dead node, until that is forced away', async () => {
+    const lost = async () => (await setPods('app=set')).find(({ node }) => node === 'first');
+    const isGoing = async () => {
+      const pod = await lost();
+      return pod !== undefined && pod.going !== '' && pod;
+    };
+    const { name = '' } = await waitFor('the deletion of the pod on the dead node', isGoing, patient);
+    assert.equal((await setPods('app=set')).length, 2);
+    await output('-n', 'sets', 'delete', 'pod', name, '--force', '--grace-period=0');
+    const isBack = async () => {
+      const pods = await setPods('app=set');
+      return pods.length === 2 && pods.every(({ node, isReady }) => node === 'second' && isReady);
+    };
+    await waitFor('it on the other node', isBack, patient);
+    const daemon = (await setPods('app=daemon')).find(({ node }) => node === 'first');
+    assert.equal(daemon?.going, '', 'daemons stay on a node that is lost');
+    await output('delete', 'namespace', 'sets', '--wait=false');
+  });
+
+  test('a rollout that hangs says why, keeps its old pods, and goes back', async () => {
     await output('patch', 'deployment', 'web', '-p', '{"spec":{"progressDeadlineSeconds":4}}');
     await output('set', 'image', 'deployment/web', 'main=registry.invalid/missing:1');
     const hung = await tool.run(['rollout', 'status', 'deployment/web', '--timeout=60s']);
