@@ -72,14 +72,15 @@ class StatefulSetRun implements WorkloadRun<StatefulSet> {
 
   async work(set: StatefulSet): Promise<number | undefined> {
     const { spec, metadata } = set;
-    if (spec?.selector === undefined) return undefined;
+    // what it has is being collected: a revision that is made again would keep it from ending
+    if (spec?.selector === undefined || metadata?.deletionTimestamp !== undefined) return undefined;
     const { pods } = this.#options;
     const isMember = (pod: Pod) => ordinalOf(set, pod) !== undefined;
     const owned = await claimObjects(this.#tools.resource, set, spec.selector, pods, isMember);
     const revisions = await this.#settle(set);
     const view = this.#view(set, owned, revisions);
     try {
-      if (metadata?.deletionTimestamp === undefined) await this.#apply(set, decide(view), revisions);
+      await this.#apply(set, decide(view), revisions);
     } finally {
       await this.#finish(set, revisions);
     }

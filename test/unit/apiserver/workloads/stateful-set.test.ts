@@ -121,6 +121,17 @@ describe('a stateful set', () => {
     assert.equal(lab.pod(0).metadata?.labels?.['statefulset.kubernetes.io/pod-name'], 'web-0');
   });
 
+  test('is left alone while it is being deleted, with its history', async () => {
+    await using lab = await prepareSet('no set');
+    const metadata = { name: 'web', finalizers: ['test.example/hold'] };
+    await lab.create(statefulSetKind, { ...statefulSet(), metadata });
+    await lab.remove(statefulSetKind, 'web');
+    await lab.remove(controllerRevisionKind, lab.status().updateRevision ?? '');
+    await lab.remove(podKind, 'web-0');
+    await lab.clock.advance(60 * secondMs);
+    assert.deepEqual([lab.shown(), lab.list(controllerRevisionKind)], [[], []]);
+  });
+
   test('says so when a pod of another has the name, and goes on when that is gone', async () => {
     await using lab = await prepareSet('no set');
     const spec = { containers: [{ name: 'main', image: 'other' }] };
