@@ -32,7 +32,7 @@ export const stored: readonly Row[] = [
   ['volumeattachments', 'storage.k8s.io/v1', false, 'VolumeAttachment'],
 ];
 
-/** What is stored, too; the suites have no object of these kinds. */
+/** What is stored for other programs; `suites/others.ts` has an object of each. */
 export const storedForOthers: readonly Row[] = [
   ['endpoints', 'v1', true, 'Endpoints'],
   ['limitranges', 'v1', true, 'LimitRange'],

@@ -20,6 +20,7 @@ import { getSuite } from './get.ts';
 import { labelSuite } from './label.ts';
 import { lastAppliedSuite } from './last-applied.ts';
 import { nodesSuite } from './nodes.ts';
+import { othersSuite } from './others.ts';
 import { patchSuite } from './patch.ts';
 import { podsSuite } from './pods.ts';
 import { replaceSuite } from './replace.ts';
@@ -56,6 +57,7 @@ const suites = [
   accessSuite,
   podsSuite,
   workloadsSuite,
+  othersSuite,
 ];
 
 /** All that a kubectl is asked to do, against one control plane. What a release lacks is not asked of it. */

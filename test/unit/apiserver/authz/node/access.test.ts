@@ -177,13 +177,30 @@ describe('a node agent', () => {
     await nodeO.refused('Forbidden', 'PUT', `${nodes}/node-o`, { body: { ...named('node-o'), spec } });
   });
 
-  test('has a CSINode of its own name, and sees its own requests for certificates alone', async () => {
+  test('has a CSINode and ResourceSlices of its own, and sees its own requests for certificates alone', async () => {
     const csiNodes = '/apis/storage.k8s.io/v1/csinodes';
     const csiNode = (name: string) => ({ ...named(name), spec: { drivers: [] } });
     await nodeA.must('POST', csiNodes, csiNode('node-a'));
     await nodeA.must('GET', `${csiNodes}/node-a`);
     await nodeA.refused('Forbidden', 'POST', csiNodes, { body: csiNode('node-b') });
     await nodeA.refused('Forbidden', 'GET', csiNodes);
+    const slices = '/apis/resource.k8s.io/v1/resourceslices';
+    const slice = (name: string, nodeName: string) => ({
+      ...named(name),
+      spec: {
+        driver: 'd.example.com',
+        nodeName,
+        pool: { name, resourceSliceCount: 1 },
+        devices: [{ name: 'd' }],
+      },
+    });
+    await nodeA.must('POST', slices, slice('mine', 'node-a'));
+    await nodeA.must('GET', `${slices}/mine`);
+    await nodeA.must('GET', `${slices}?fieldSelector=spec.nodeName=node-a`);
+    await nodeA.refused('Forbidden', 'POST', slices, { body: slice('theirs', 'node-b') });
+    await nodeA.refused('Forbidden', 'DELETE', slices);
+    await nodeA.must('DELETE', `${slices}?fieldSelector=spec.nodeName=node-a`);
+    await nodeA.refused('Forbidden', 'GET', `${slices}/mine`); // it is gone
     const own = await nodeA.must('POST', csrs, await signingRequest('node-a'));
     await nodeA.must('GET', `${csrs}/${own.metadata.name}`);
     const nodeB = await server.node('node-b');
