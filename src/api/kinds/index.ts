@@ -90,6 +90,13 @@ export { cronJobKind } from './jobs/cron-job.ts';
 export type { CronJob, CronJobSpec, Job, JobSpec, JobStatus } from './jobs/description.ts';
 export { jobKind } from './jobs/job.ts';
 export {
+  type CalendarSchedule,
+  checkTimeZone,
+  type ParsedSchedule,
+  parseSchedule,
+  type Schedule,
+} from './jobs/schedule.ts';
+export {
   type ApiObject,
   apiVersionOf,
   type BodyType,
