@@ -40,6 +40,7 @@ export function decideClaims<T extends ApiObject>(
 /**
  * Adopts and releases, and returns what the owner has then, in its newest state. `owner` is of the resource `owners`. Nothing
  * is adopted when the newest state of the owner is being deleted, or what `isAdoptable` says no to. Throws what refuses a write.
+ * `finalizer`: what the owner holds its objects with; it comes with the adoption and goes with the release.
  */
 export async function claimObjects<O extends ApiObject, T extends ApiObject>(
   owners: Resource<O>,
@@ -47,16 +48,22 @@ export async function claimObjects<O extends ApiObject, T extends ApiObject>(
   selector: ObjectSelector | undefined,
   objects: OwnedObjects<T>,
   isAdoptable: (object: T) => boolean = () => true,
+  finalizer?: string,
 ): Promise<readonly T[]> {
   const { uid = '', namespace = '' } = owner.metadata ?? {};
   const current = () => decideClaims(owner, selector, objects.ownedBy(uid), objects.orphansIn(namespace));
   const { adopt: orphans, release } = current();
   const adopt = orphans.filter(isAdoptable);
-  for (const each of release) await changeOwners(objects.resource, each, (owners) => without(owners, uid));
+  for (const each of release)
+    await changeOwners(objects.resource, each, (owners) => without(owners, uid), {
+      removed: finalizer,
+    });
   if (adopt.length > 0 && (await mayAdopt(owners, owner))) {
     const reference = controllerReference(owners.kind, owners.groupSuffix, owner);
     for (const each of adopt)
-      await changeOwners(objects.resource, each, (owners) => withController(owners, reference));
+      await changeOwners(objects.resource, each, (owners) => withController(owners, reference), {
+        added: finalizer,
+      });
   }
   return current().owned;
 }
@@ -84,19 +91,34 @@ async function mayAdopt<O extends ApiObject>(owners: Resource<O>, owner: O): Pro
 
 type ChangeOwners = (owners: readonly OwnerReference[]) => readonly OwnerReference[];
 
-/** Changes the newest state, if it is the same object still; no failure where it is gone. */
+interface FinalizerChange {
+  readonly added?: string | undefined;
+  readonly removed?: string | undefined;
+}
+
+/** Changes the newest state, if it is the same object still and its owners change; no failure where it is gone. */
 async function changeOwners<T extends ApiObject>(
   resource: Resource<T>,
   { metadata }: T,
   change: ChangeOwners,
+  finalizers: FinalizerChange,
 ): Promise<void> {
   const { namespace = '', name = '', uid = '' } = metadata ?? {};
   const make = (now: ObjectMeta): ObjectMeta => {
-    const { ownerReferences, ...rest } = now;
-    const next = change(ownerReferences ?? []);
-    return next.length === 0 ? rest : { ...rest, ownerReferences: [...next] };
+    const { ownerReferences = [], ...rest } = now;
+    const next = change(ownerReferences);
+    if (next === ownerReferences) return now;
+    const changed = withFinalizers(rest, finalizers);
+    return next.length === 0 ? changed : { ...changed, ownerReferences: [...next] };
   };
   await ifThere(resource.changeMetadata({ namespace, name }, uid, make, context));
+}
+
+function withFinalizers(metadata: ObjectMeta, { added, removed }: FinalizerChange): ObjectMeta {
+  const { finalizers = [], ...rest } = metadata;
+  const others = finalizers.filter((each) => each !== removed && each !== added);
+  const next = added === undefined || rest.deletionTimestamp !== undefined ? others : [...others, added];
+  return next.length === 0 ? rest : { ...rest, finalizers: next };
 }
 
 const without = (owners: readonly OwnerReference[], uid: string) => owners.filter((each) => each.uid !== uid);

@@ -11,6 +11,7 @@ import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
 import type { ControllerOptions } from '../../../../src/apiserver/controllers/index.ts';
 import type { Deletion } from '../../../../src/apiserver/registry/index.ts';
 import { createRegistry } from '../../../../src/apiserver/registry/index.ts';
+import type { CachedStore } from '../../../../src/apiserver/storage/index.ts';
 import { createCache, openStore } from '../../../../src/apiserver/storage/index.ts';
 import type { Service } from '../../../../src/base/index.ts';
 import { VeiledStore } from '../../../contract/storage/veiled-store.ts';
@@ -21,8 +22,14 @@ export const context = { user: controlPlaneUser, dryRun: false };
 export const namespace = 'ns';
 export const secondMs = 1000;
 
-/** A control plane's store and registry with controllers, whose time only the test moves. */
-export async function prepare(create: (options: ControllerOptions) => readonly Service[]) {
+/**
+ * A control plane's store and registry with controllers, whose time only the test moves. `storeOf`: the store as the controllers
+ * have it.
+ */
+export async function prepare(
+  create: (options: ControllerOptions) => readonly Service[],
+  storeOf: (storage: CachedStore) => CachedStore = (storage) => storage,
+) {
   const { log, text } = recordedLog();
   const clock = createManualClock();
   const store = await openStore({ kind: 'memory', clock });
@@ -31,6 +38,9 @@ export async function prepare(create: (options: ControllerOptions) => readonly S
   for (const name of [namespace, 'kube-system'])
     await registry.of(namespaceKind).create('', { metadata: { name } }, context);
   const options = { registry, storage, clock, log };
+  const theirs = storeOf(storage);
+  const theirRegistry = createRegistry({ storage: theirs, clock, groupSuffix: 'k8s.io', admission: [] });
+  const controllerOptions = { registry: theirRegistry, storage: theirs, clock, log };
   let stop = new AbortController();
   let running: Promise<void>[] = [];
 
@@ -74,7 +84,7 @@ export async function prepare(create: (options: ControllerOptions) => readonly S
       stop = new AbortController();
       const { signal } = stop;
       await Promise.all(
-        create(options).map(
+        create(controllerOptions).map(
           (service) => new Promise<void>((ready) => running.push(service.run(signal, ready))),
         ),
       );
