@@ -18,8 +18,10 @@ const forControllers: Readonly<Record<string, string>> = {
 
 /** Those of them that the workload controllers act on, where these are on. */
 const actedOn: ReadonlySet<string> = new Set([
+  'cronjobs',
   'daemonsets',
   'deployments',
+  'jobs',
   'replicasets',
   'replicationcontrollers',
   'statefulsets',

@@ -2,9 +2,11 @@ import { controllerRevisionKind, podKind, replicaSetKind } from '../../api/index
 import type { Service } from '../../base/index.ts';
 import type { ControllerOptions } from '../controllers/index.ts';
 import { StandBy } from '../controllers/index.ts';
+import { cronJobs } from './cron-job/index.ts';
 import { daemonSets } from './daemon-set/index.ts';
 import { deployments } from './deployments/service.ts';
 import { endpoints } from './endpoints/service.ts';
+import { jobOrphans, jobs, ttlAfterFinished } from './job/index.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { replicaSets, replicationControllers } from './replicas/index.ts';
 import { statefulSets } from './stateful-set/index.ts';
@@ -35,5 +37,9 @@ export function workloadControllers(
     daemonSets(workloads),
     statefulSets(workloads),
     endpoints(workloads),
+    jobs(workloads),
+    jobOrphans(workloads),
+    ttlAfterFinished(workloads),
+    cronJobs(workloads),
   ];
 }

@@ -1,0 +1,1 @@
+export { cronJobs } from './cron-job-controller.ts';
