@@ -1,5 +1,8 @@
 // lane: waiting (for a node that is given up, and for a rollout that hangs)
-/** A Deployment, a DaemonSet and a StatefulSet on two agents on hosts of their own: one of them dies, and later a rollout hangs. */
+/**
+ * A Deployment, a DaemonSet and a StatefulSet on two agents on hosts of their own: one of them dies, and later a rollout hangs. Then
+ * Jobs.
+ */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -236,4 +239,38 @@ describe('workloads on two nodes', { skip }, () => {
     await output('delete', 'deployment', 'web');
     await waitFor('its pods to go', async () => (await readyPods()).length === 0, patient);
   });
+
+  test('runs a Job whose pods know their indexes, and one that fails thrice', async () => {
+    const check = `[ "$JOB_COMPLETION_INDEX" = "$(hostname | sed s/^indexed-//)" ]`;
+    for (const each of [
+      job('indexed', check, { completionMode: 'Indexed', completions: 3, parallelism: 3 }),
+      job('failing', 'exit 3', { completions: 3, parallelism: 3, backoffLimit: 2 }),
+    ]) {
+      const { code, stderr } = await tool.run(['create', '-f', '-'], { input: JSON.stringify(each) });
+      assert.equal(code, 0, stderr);
+    }
+    await output('wait', '--for=condition=complete', 'job/indexed', '--timeout=60s');
+    await output('wait', '--for=condition=failed', 'job/failing', '--timeout=60s');
+    const status = (name: string, path: string) =>
+      output('get', 'job', name, '-o', `jsonpath={.status.${path}}`);
+    assert.equal(await status('indexed', 'completedIndexes'), '0-2');
+    assert.equal(await status('failing', 'failed'), '3');
+    assert.equal(await status('failing', 'conditions[?(@.type=="Failed")].reason'), 'BackoffLimitExceeded');
+    await output('delete', 'job', 'indexed', 'failing', '--timeout=30s');
+    const isEmpty = async () =>
+      (await output('get', 'pods', '-l', 'batch.kubernetes.io/job-name', '-o', 'name')) === '';
+    await waitFor('their pods to go', isEmpty, patient);
+  });
 });
+
+/** Of pods that run a script. */
+function job(name: string, script: string, spec: object) {
+  const container = { name: 'main', image, imagePullPolicy: 'Never', command: ['sh', '-c', script] };
+  const pod = { restartPolicy: 'Never', automountServiceAccountToken: false, containers: [container] };
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name },
+    spec: { template: { spec: pod }, ...spec },
+  };
+}

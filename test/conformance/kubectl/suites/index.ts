@@ -17,6 +17,7 @@ import { editSuite } from './edit.ts';
 import { explainSuite } from './explain.ts';
 import { generatorsSuite } from './generators.ts';
 import { getSuite } from './get.ts';
+import { jobsSuite } from './jobs.ts';
 import { labelSuite } from './label.ts';
 import { lastAppliedSuite } from './last-applied.ts';
 import { nodesSuite } from './nodes.ts';
@@ -58,6 +59,7 @@ const suites = [
   podsSuite,
   workloadsSuite,
   othersSuite,
+  jobsSuite,
 ];
 
 /** All that a kubectl is asked to do, against one control plane. What a release lacks is not asked of it. */
