@@ -5,7 +5,7 @@ import { managersOf } from './managers.ts';
 import { tell } from './story.ts';
 import { lease, node, pod, signingRequest } from './subjects.ts';
 
-const server = await startServer({ scheduler: false }); // only writers of the test own fields
+const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 

@@ -11,7 +11,7 @@ import { node, pod } from './subjects.ts';
  * has passed over. Zeros are not written here: who applies one manages it although it is not stored, as in the reference.
  */
 
-const server = await startServer({ scheduler: false }); // only writers of the test own fields
+const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 
 type Json = Readonly<Record<string, unknown>>;

@@ -79,7 +79,7 @@ export type Stories = Readonly<Record<string, readonly Step[]>>;
 
 /** Tells stories to a server of their own, each about a new object. */
 export async function tell(title: string, subject: Subject, stories: Stories): Promise<void> {
-  const server = await startServer({ scheduler: false }); // a field that it writes would have an owner that no story names
+  const server = await startServer();
   describe(title, () => {
     after(() => server[Symbol.asyncDispose]());
     for (const [index, [line, steps]] of Object.entries(stories).entries()) {

@@ -10,7 +10,7 @@ import { systemClock } from '../../../../src/base/index.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
 import { startServer } from '../support/index.ts';
 
-const server = await startServer();
+const server = await startServer({ workloadControllers: true, scheduler: {} });
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 

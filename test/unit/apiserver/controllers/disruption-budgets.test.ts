@@ -78,7 +78,7 @@ describe('how many pods are expected and must be ready', () => {
 });
 
 const clock = shiftedClock();
-const server = await startServer({ clock, workloadControllers: false }); // they would make pods
+const server = await startServer({ clock });
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 const mergePatch = { 'content-type': 'application/merge-patch+json' };

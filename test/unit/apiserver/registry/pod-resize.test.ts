@@ -8,7 +8,7 @@ let server: TestServer;
 let admin: ApiTester;
 before(async () => {
   // the scheduler would report why pods wait, between a read and a write
-  server = await startServer({ gates: { InPlacePodVerticalScaling: true }, scheduler: false });
+  server = await startServer({ gates: { InPlacePodVerticalScaling: true } });
   ({ admin } = server);
 });
 after(async () => await server?.[Symbol.asyncDispose]());

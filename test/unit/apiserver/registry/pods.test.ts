@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { named, startServer } from '../support/index.ts';
 
-const server = await startServer({ scheduler: false }); // it would report why pods wait, between a read and a write
+const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../../../src/api/index.ts';
 import { named, namespaces, startServer } from '../support/index.ts';
 
-const server = await startServer({ scheduler: false }); // it would report why pods wait, between a read and a write
+const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 

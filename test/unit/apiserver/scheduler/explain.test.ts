@@ -11,7 +11,7 @@ const pods = '/api/v1/namespaces/default/pods';
 const explanations = '/apis/scheduling.nodeward.io/v1/namespaces/default/placementexplanations';
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 
-const server = await startServer();
+const server = await startServer({ scheduler: {} });
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 
@@ -141,7 +141,7 @@ describe('who asks', () => {
 });
 
 test('of thousands of nodes some are named, or all', async () => {
-  await using large = await startServer();
+  await using large = await startServer({ scheduler: {} });
   for (let index = 0; index < 30; index++) await addNode(`node-${index}`, { to: large.admin });
   await addPod('big', { cpu: '3', to: large.admin });
   const [group] = (await explain('big', { by: large.admin })).refused ?? [];
@@ -152,7 +152,7 @@ test('of thousands of nodes some are named, or all', async () => {
 
 describe('a control plane whose scheduler does not run', () => {
   test('reads the cluster to answer, and says so', async () => {
-    await using off = await startServer({ scheduler: false });
+    await using off = await startServer();
     await addNode('one', { to: off.admin });
     await addPod('waiting', { to: off.admin });
     const { waitsFor, fits } = await explain('waiting', { by: off.admin });

@@ -57,10 +57,11 @@ export interface StartOptions {
   authorization?: ApiServerOptions['authorization'];
   audit?: ApiServerOptions['audit'];
   wrapStore?: OpenStorageOptions['wrapStore'];
+  /** Default false, as the next one. */
   workloadControllers?: boolean;
   defaultTolerations?: ApiServerOptions['defaultTolerations'];
   inFlight?: ApiServerOptions['inFlight'];
-  /** Default: as in production; false where a pod must not change between a read and a write of the test. */
+  /** Default false: nothing changes objects between a read and a write of the test, and only its writers own fields. */
   scheduler?: ApiServerOptions['scheduler'];
 }
 
@@ -84,11 +85,9 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
       http2: options.http2 ?? false,
       wrapStore: options.wrapStore,
       defaultTolerations: options.defaultTolerations,
-      ...(options.workloadControllers === undefined
-        ? {}
-        : { workloadControllers: options.workloadControllers }),
+      workloadControllers: options.workloadControllers ?? false,
       inFlight: options.inFlight,
-      scheduler: options.scheduler,
+      scheduler: options.scheduler ?? false,
       audit: options.audit,
       authorization: options.authorization,
       ...(options.authentication && { authentication: options.authentication }),

@@ -32,7 +32,7 @@ async function run(admin: ApiTester, pod: Shown): Promise<void> {
 }
 
 test('a DaemonSet has a pod on each node, and they go with it', async () => {
-  await using server = await startServer();
+  await using server = await startServer({ workloadControllers: true, scheduler: {} });
   const { admin } = server;
   await addNode(admin, 'one');
   await admin.must('POST', `${apps}/daemonsets`, {
@@ -60,7 +60,7 @@ test('a DaemonSet has a pod on each node, and they go with it', async () => {
 });
 
 test('a StatefulSet has its pods in order, and is made smaller through its scale', async () => {
-  await using server = await startServer();
+  await using server = await startServer({ workloadControllers: true, scheduler: {} });
   const { admin } = server;
   await addNode(admin, 'one');
   const spec = { replicas: 2, serviceName: 'web', selector, template };

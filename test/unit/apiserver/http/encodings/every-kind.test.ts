@@ -5,7 +5,7 @@ import { startServer } from '../../support/index.ts';
 import { collectionOf, sampleOf, storedKinds } from './samples.ts';
 import { encodings, listType, mediaTypeOf, readReply, sending } from './wire.ts';
 
-const server = await startServer({ scheduler: false }); // it would change the pods between two reads
+const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 

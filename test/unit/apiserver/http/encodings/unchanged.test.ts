@@ -8,7 +8,7 @@ import { collectionOf, sampleOf, storedKinds } from './samples.ts';
 import { encodings, mediaTypeOf, readReply } from './wire.ts';
 import { withZeros } from './zeros.ts';
 
-const server = await startServer({ scheduler: false }); // it would change the pods between two reads
+const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 
