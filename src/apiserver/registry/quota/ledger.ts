@@ -13,7 +13,7 @@ import type { Measured } from './demand.ts';
 import { demandOf, findExcess } from './demand.ts';
 import type { StoredKind } from './stored-kind.ts';
 import type { UnderWay } from './under-way.ts';
-import { readUnderWay, withUnderWay } from './under-way.ts';
+import { isDecided, readUnderWay, withUnderWay } from './under-way.ts';
 import { addAll, isCharged, usageOf } from './usage.ts';
 
 /*
@@ -224,9 +224,10 @@ export class QuotaLedger {
       }
       if ('why' in demand || demand.size === 0 || waiting.write.isDryRun) continue;
       addAll(used, demand);
-      const { key, from } = waiting.write;
+      const { key, from, next } = waiting.write;
+      const uid = from === 0 ? next.metadata?.uid : undefined;
       const id = `${this.#server}/${++this.#count}`;
-      added.push({ waiting, note: { id, key, from, used: quantitiesOf(demand) } });
+      added.push({ waiting, note: { id, key, from, ...(uid && { uid }), used: quantitiesOf(demand) } });
     }
     return { used, added, refused };
   }
@@ -311,8 +312,9 @@ export class QuotaLedger {
   /** The noted writes that are not done and may still be. */
   #undecided(quota: ResourceQuota): UnderWay[] {
     const { storage } = this.#options;
-    return readUnderWay(quota).filter(({ id, key, from }) => {
-      if ((storage.lookup(key)?.revision ?? 0) !== from) return false;
+    return readUnderWay(quota).filter((note) => {
+      const { id } = note;
+      if (isDecided(note, storage.lookup(note.key))) return false;
       if (this.#open.has(id)) return true;
       const mayBeDone = id.startsWith(this.#server) ? this.#unknown.has(id) : storage.shared === true;
       return mayBeDone && !this.#isForgotten(id);

@@ -1,13 +1,14 @@
 import type { ResourceQuota } from '../../../api/index.ts';
 import { isRecord } from '../../../api/index.ts';
-import type { Revision } from '../../storage/index.ts';
+import type { Revision, State } from '../../storage/index.ts';
+import { isReadable } from '../../storage/index.ts';
 
 /** Names the writes that a quota has been charged for and that are not in the store yet. */
 export const underWayAnnotation = 'nodeward.io/charges-under-way';
 
 /**
- * A write that a quota has been charged for. It is decided, and counted among the objects when it was done, as soon as its
- * key is no longer at the revision that the write expects.
+ * A write that a quota has been charged for. It is done, and counted among the objects, when its key has the object with its uid.
+ * A change is decided when its key is no longer at the revision that it expects; a creation is not: its name can become free again.
  */
 export interface UnderWay {
   /** `SERVER/NUMBER`; the server is one run of one process. */
@@ -15,8 +16,18 @@ export interface UnderWay {
   readonly key: string;
   /** The revision that the write expects; 0: that there is no such object. */
   readonly from: Revision;
+  /** Of a new object. */
+  readonly uid?: string;
   /** Quantities by resource. */
   readonly used: Readonly<Record<string, string>>;
+}
+
+/** Whether it is certain of a state whether the write was done. A uid is random: bytes that have it are of that object. */
+export function isDecided({ from, uid = '' }: UnderWay, state: State | undefined): boolean {
+  if (from !== 0) return state?.revision !== from;
+  if (uid === '' || state === undefined || !isReadable(state)) return false;
+  const { buffer, byteOffset, byteLength } = state.value;
+  return Buffer.from(buffer, byteOffset, byteLength).includes(`"uid":"${uid}"`);
 }
 
 /** What is not of this form is as if it were not there. */

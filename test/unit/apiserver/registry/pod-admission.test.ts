@@ -62,7 +62,10 @@ describe('a pod gets its priority', () => {
     const wanted = pod({ priorityClassName: 'patient', serviceAccountName: 'default' });
     const { metadata, spec } = await admin.must('POST', pods, wanted);
     const { priority: _priority, preemptionPolicy: _policy, ...rest } = spec ?? {};
-    const next = await admin.must('PUT', `${pods}/${metadata?.name}`, { metadata, spec: rest });
+    const next = await admin.must('PUT', `${pods}/${metadata?.name}`, {
+      metadata: { name: metadata?.name },
+      spec: rest,
+    });
     assert.deepEqual(priorityOf(next.spec ?? {}), ['patient', 7, 'Never']);
   });
 
@@ -108,7 +111,10 @@ describe('how long a pod stays on a node in trouble', () => {
   test('stays when a manifest replaces it that does not say it', async () => {
     const { metadata, spec } = await admin.must('POST', pods, pod({}));
     const { tolerations: _tolerations, ...rest } = spec ?? {};
-    const next = await admin.must('PUT', `${pods}/${metadata?.name}`, { metadata, spec: rest });
+    const next = await admin.must('PUT', `${pods}/${metadata?.name}`, {
+      metadata: { name: metadata?.name },
+      spec: rest,
+    });
     assert.deepEqual(next.spec?.['tolerations'], [notReady, unreachable]);
   });
 });

@@ -390,7 +390,11 @@ test('what a write that fails was charged comes back', async () => {
 test('a change of the quota is counted, and a pod that has ended takes only its count', async () => {
   const namespace = await namespaceWith({ pods: '1', 'count/pods': '9' });
   const made = await admin.must('POST', path(namespace, 'pods'), pod());
-  await admin.must('PUT', `${path(namespace, 'pods')}/p/status`, { ...made, status: { phase: 'Succeeded' } });
+  await admin.must('PUT', `${path(namespace, 'pods')}/p/status`, {
+    ...made,
+    metadata: { name: 'p' },
+    status: { phase: 'Succeeded' },
+  });
   await usedIs(namespace, { pods: '0', 'count/pods': '1' });
   const quota = await admin.must('GET', `${path(namespace, 'resourcequotas')}/q`);
   const spec = { hard: { secrets: '3' } };

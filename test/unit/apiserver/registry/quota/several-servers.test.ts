@@ -22,9 +22,12 @@ test('of 50 writers at once, on three servers that also count, exactly as many s
     await Promise.all(counting);
     assert.equal(answers.filter((answer) => answer === 'done').length, 13);
     assert.equal(world.most(), 13);
-    await world.clock.advance(1000);
+    for (let seconds = 0; world.isNoted(); seconds++) {
+      assert.ok(seconds < 50, 'notes stay');
+      await world.clock.advance(1000);
+      await turn();
+    }
     assert.deepEqual(world.used(), [13, 13]);
-    assert.equal(world.isNoted(), false);
   }));
 
 test('random writes never exceed a quota, and at rest what is used is what is there', () =>
@@ -44,10 +47,13 @@ test('random writes never exceed a quota, and at rest what is used is what is th
         }
       };
       await Promise.all(Array.from({ length: 8 }, act));
-      await world.clock.advance(1000);
-      await world.servers[0]?.recount();
-      assert.deepEqual(world.used(), [world.stored(), world.stored()]);
-      assert.equal(world.isNoted(), false);
+      const isRight = () => world.used().every((used) => used === world.stored()) && !world.isNoted();
+      for (let seconds = 0; !isRight(); seconds++) {
+        assert.ok(seconds < 50, `${world.used()} are used and ${world.stored()} stored`); // before anything is forgotten
+        await world.clock.advance(1000);
+        await world.servers[0]?.recount();
+        await turn();
+      }
     }
   }));
 
@@ -65,7 +71,6 @@ test('what a server was charged that failed before it wrote is given back after 
     await world.clock.advance(2000);
     assert.equal(await other.create('next'), 'done');
     assert.equal(world.stored(), 1);
-    await world.clock.advance(1000);
     assert.deepEqual(world.used(), [1]);
   }));
 
@@ -77,6 +82,11 @@ test('a write of which nobody knows whether it was done counts as soon as it is 
     unsure.store.isUnsure = true;
     assert.equal(await unsure.create('maybe'), 'unsure');
     assert.equal(await other.create('one'), 'done');
+    for (; world.isNoted(); await turn()) {
+      await other.recount();
+      await world.clock.advance(1000);
+    }
+    assert.deepEqual(world.used(), [2]);
     assert.equal(await other.create('two'), 'refused');
     assert.equal(await other.remove('maybe'), 'done');
     assert.equal(await other.create('two'), 'done');
