@@ -7,7 +7,7 @@ type Selectors = NonNullable<Extract<Attributes, { resource: string }>['selector
 /** How selectors narrow a request, as authorizers take it. */
 export interface Narrowing {
   name: string;
-  /** The node that the objects must be on: agents may list what is on their own. */
+  /** The node that the objects must be on: agents may list what is on their own, and delete their own ResourceSlices. */
   nodeName?: string;
   /** Only where the server passes them on. */
   selectors?: Selectors;
@@ -30,7 +30,7 @@ export function narrowBySelectors(
   if (!selectingVerbs.includes(verb)) return undefined;
   const fields = parseOrIgnore(query.get('fieldSelector'), parseFieldRequirements);
   const name = namingVerbs.includes(verb) ? findName(fields) : '';
-  const nodeName = namingVerbs.includes(verb) ? findEqualValue('spec.nodeName', fields) : '';
+  const nodeName = findEqualValue('spec.nodeName', fields);
   const narrowed = { name, ...(nodeName === '' ? {} : { nodeName }) };
   if (!AuthorizeWithSelectors) return name + nodeName === '' ? undefined : narrowed;
   const labels = parseOrIgnore(query.get('labelSelector'), (text) => parseLabelSelector(text).requirements);
