@@ -36,14 +36,14 @@ export function withPriority(pod: Pod, stored: StoredObjects): Pod {
 
 /** A manifest that does not say them means those that the pod has: they do not change. */
 export function withSamePriority(next: Pod, old: Pod): Pod {
-  const { priority, preemptionPolicy } = old.spec ?? {};
   if (next.spec === undefined) return next;
+  const { priority = old.spec?.priority, preemptionPolicy = old.spec?.preemptionPolicy } = next.spec;
   return {
     ...next,
     spec: {
+      ...next.spec,
       ...(priority === undefined ? {} : { priority }),
       ...(preemptionPolicy === undefined ? {} : { preemptionPolicy }),
-      ...next.spec,
     },
   };
 }
