@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../../api/index.ts';
+import type { ApiObject, Kind } from '../../../api/index.ts';
 import { invalid } from '../../../api/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import { isNewest } from '../confirm.ts';
@@ -109,10 +109,22 @@ function changed<T extends ApiObject>(
   const managed = withManagers(parts, prepared, old, { operation, given: managers, subresource, context });
   admit(parts, 'update', subresource, context, managed, old);
   const { strategy, stored } = parts;
-  const next = strategy.admit?.(managed, old, { subresource, context, stored }) ?? managed;
+  const admitted = strategy.admit?.(managed, old, { subresource, context, stored }) ?? managed;
+  const next = admitted === managed ? managed : withGenerationOfResult(parts.kind, admitted, old);
   const said = operation === 'Apply' ? undefined : managers; // what is settled here is in order
   validate(parts, next, old, { given, managers: said, subresource });
   return next;
+}
+
+/** What was filled in may be what the object had before, so that its desired state is the same after all. */
+function withGenerationOfResult<T extends ApiObject>(kind: Kind<T>, next: T, old: T): T {
+  const { generation: _next, ...metadata } = next.metadata ?? {};
+  const { generation } = old.metadata ?? {};
+  return withGeneration(
+    kind,
+    { ...next, metadata: { ...metadata, ...(generation === undefined ? {} : { generation }) } },
+    old,
+  );
 }
 
 /** What is stored then; undefined when another write came first. Without a subresource no quota is asked. */
