@@ -126,6 +126,7 @@ class Story implements AsyncDisposable {
       () => this.#deletePod(),
       () => this.#relabelPod(),
       () => this.#planKill(),
+      () => this.#planKill(),
       () => this.#world.clock.advance(this.#below(20) * secondMs),
     ]);
     await this.#rest();
