@@ -127,7 +127,7 @@ async function live(seed: number): Promise<number> {
   await using lab = await prepareNodes(['a', 'b', 'c']);
   await lab.create(daemonSetKind, daemonSet());
   let deletions = 0;
-  const killed = new KilledWrites(lab.registry, {
+  const killed = new KilledWrites(lab.theirRegistry, {
     onCreate: (pod) => checkCreate(lab, pod),
     onDelete(name) {
       deletions++;

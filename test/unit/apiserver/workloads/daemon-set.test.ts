@@ -103,7 +103,7 @@ describe('a daemon set', () => {
   test('tries one pod at a time where they are refused, and says why', async () => {
     const refused = new StatusError('Forbidden', 'exceeded quota');
     await using lab = await prepareNodes(['a', 'b', 'c']);
-    const pods = lab.registry.of(podKind);
+    const pods = lab.theirRegistry.of(podKind);
     let tries = 0;
     const create = pods.create.bind(pods);
     pods.create = async () => {
@@ -111,7 +111,7 @@ describe('a daemon set', () => {
       throw refused;
     };
     await lab.create(daemonSetKind, daemonSet());
-    assert.ok(tries <= 2, `${tries} tries: one, and one after the status was written`);
+    assert.ok(tries === 1 || tries === 2, `${tries} tries: one, and one after the status was written`);
     assert.equal(lab.set().status?.desiredNumberScheduled, 3, 'the status is told all the same');
     pods.create = create;
     await lab.clock.advance(secondMs);

@@ -104,7 +104,7 @@ async function live(seed: number): Promise<number> {
     volumeClaimTemplates: [claimTemplate('data')],
   });
   let deletions = 0;
-  const killed = new KilledWrites(lab.registry, {
+  const killed = new KilledWrites(lab.theirRegistry, {
     onCreate: (pod) => checkCreate(lab, pod),
     onDelete(name) {
       deletions++;

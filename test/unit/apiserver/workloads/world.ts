@@ -68,6 +68,8 @@ export async function prepare(
 
   return {
     ...options,
+    /** That of the controllers, which the test's own writes do not pass. */
+    theirRegistry,
     context,
     logged: text,
     list,
