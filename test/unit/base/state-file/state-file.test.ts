@@ -178,8 +178,9 @@ test('a full disk is told once, the newest state is tried again, and it is told 
   isFull = false;
   await clock.advance(60_000);
   await waitForName(path, 'second');
-  assert.equal(file.problem, undefined);
+  await waitFor('the log to tell of it', () => lines.length === 2); // the file is in place before its folder is synced
   assert.match(lines[1] ?? '', /written to .* again/);
+  assert.equal(file.problem, undefined);
 });
 
 test('a file system that is really full keeps the old state', async (context) => {

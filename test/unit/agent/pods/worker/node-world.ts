@@ -234,13 +234,13 @@ export class NodeWorld {
   /** The agent ends, and its containers run on. */
   async stop(): Promise<void> {
     this.#end.abort(new Error('the agent stops'));
-    if (this.isDead) return await this.#records?.settled();
     let isDone = false;
     void this.#done.finally(() => {
       isDone = true;
     });
-    await this.until('the agent to stop', () => isDone);
-    await this.#records?.[Symbol.asyncDispose]();
+    // its last step may be the one at which it is killed; what was killed never ends
+    await this.until('the agent to stop', () => isDone || this.isDead);
+    await (this.isDead ? this.#records?.settled() : this.#records?.[Symbol.asyncDispose]());
   }
 
   /** Whether it was killed, and no other has begun. */
