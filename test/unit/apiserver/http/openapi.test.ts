@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import {
+  componentStatus,
   groupName,
   measuredKinds,
   resolveGates,
@@ -15,7 +16,9 @@ import { operationsIn } from '../../api/openapi/document-parts.ts';
 import { startServer } from '../support/index.ts';
 import { getBytes } from './get-bytes.ts';
 
-const kinds = [...servedKinds, ...measuredKinds].map((kind) => withoutGated(kind, resolveGates({})));
+const kinds = [...servedKinds, componentStatus, ...measuredKinds].map((kind) =>
+  withoutGated(kind, resolveGates({})),
+);
 const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;

@@ -10,6 +10,7 @@ export {
   named,
   namespaces,
   nodes,
+  otherControllerManager,
   type Shown,
   signingRequest,
 } from './objects.ts';

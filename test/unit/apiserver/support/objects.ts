@@ -26,6 +26,16 @@ export const lease = (name: string, more: object = {}) => ({
   spec: { holderIdentity: name, leaseDurationSeconds: 40 },
 });
 
+/** Held for an hour by another controller manager: the controllers that the reference has there too write nothing meanwhile. */
+export const otherControllerManager = () => ({
+  metadata: { name: 'kube-controller-manager' },
+  spec: {
+    holderIdentity: 'other',
+    leaseDurationSeconds: 3600,
+    renewTime: new Date().toISOString().replace('Z', '000Z'),
+  },
+});
+
 /** The request of a node agent for a certificate, as an object of the API. */
 export async function signingRequest(
   node: string,

@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { ApiObject, Encoding, Kind } from '../../../../../src/api/index.ts';
 import { apiVersionOf } from '../../../../../src/api/index.ts';
-import { objectIn, startServer } from '../../support/index.ts';
+import { leases, objectIn, otherControllerManager, startServer } from '../../support/index.ts';
 import { collectionOf, sampleOf, storedKinds } from './samples.ts';
 import { encodings, mediaTypeOf, readReply } from './wire.ts';
 import { withZeros } from './zeros.ts';
@@ -11,6 +11,7 @@ import { withZeros } from './zeros.ts';
 const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
+await admin.must('POST', leases('kube-system'), otherControllerManager()); // nobody writes between two looks
 
 /** Reads an object in an encoding and writes the very bytes back. */
 async function writtenBack(kind: Kind, path: string, encoding: Encoding): Promise<ApiObject> {
