@@ -47,7 +47,8 @@ process.stderr.on('error', () => undefined);
 /** What a command prints is its result: one that cannot be written is a failure. Servers print a log only. */
 function noteLostOutput(error: NodeJS.ErrnoException): void {
   const isServer = process.argv[2] === 'agent' || process.argv[2] === 'apiserver';
-  if (isServer || error.code === 'EPIPE') return; // the reader of the output may exit first
+  const isReaderGone = error.code === 'EPIPE' || (error.code === 'EIO' && process.stdout.isTTY);
+  if (isServer || isReaderGone) return;
   process.stdout.off('error', noteLostOutput).on('error', () => undefined);
   process.stderr.write(`nodeward: the output could not be written: ${error.message}\n`);
   process.on('exit', (code) => {

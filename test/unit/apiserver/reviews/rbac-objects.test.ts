@@ -106,6 +106,6 @@ test('roles and bindings are listed across namespaces', async () => {
   const found = await admin.list(`${rbac}/roles`);
   assert.deepEqual(
     found.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
-    ['default/each', 'team/each'],
+    ['default/each', 'kube-system/extension-apiserver-authentication-reader', 'team/each'],
   );
 });

@@ -53,6 +53,11 @@ const values: Readonly<Record<string, string>> = {
   '--unhealthy-zone-threshold': '1',
   '--large-cluster-size-threshold': '1000',
   '--terminated-pod-gc-threshold': '5',
+  '--scheduler': 'false',
+  '--scheduler-name': 'other',
+  '--workload-controllers': 'false',
+  '--default-not-ready-toleration-seconds': '60',
+  '--default-unreachable-toleration-seconds': '0',
 };
 
 function commandWithOptions() {

@@ -7,7 +7,7 @@ import { named, startServer } from '../../apiserver/support/index.ts';
 import { runCommandLine } from '../run-command.ts';
 
 const pods = '/api/v1/namespaces/default/pods';
-const server = await startServer();
+const server = await startServer({ scheduler: {} });
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 const place = ['--kubeconfig', server.running.kubeconfig];
