@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { readMemory } from '../../src/agent/node/index.ts';
 import { CriContainerState, RuntimeService } from '../../src/agent/runtime/index.ts';
 import type { Pod } from '../../src/api/index.ts';
-import { eventKind, nodeKind } from '../../src/api/index.ts';
+import { eventKind, nodeKind, priorityClassKind } from '../../src/api/index.ts';
 import { waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import type { Container, PodNode, PodSpec } from './pods/index.ts';
@@ -89,7 +89,8 @@ describe('memory', () => {
     await writeFile(join(lab.manifests, 'critical.json'), JSON.stringify(manifest));
     const requests = { memory: '100Mi' };
     const within = await runs('within', hog(60, 'Memory', { resources: { requests } }));
-    const dear = await runs('dear', hog(50, 'Memory', {}, { priority: 1000 }));
+    await lab.api.create(priorityClassKind, { metadata: { name: 'dear' }, value: 1000 });
+    const dear = await runs('dear', hog(50, 'Memory', {}, { priorityClassName: 'dear' }));
     const cheap = await runs('cheap', hog(60, 'Memory'));
     const evicted = await ends(cheap);
     const { status } = evicted;

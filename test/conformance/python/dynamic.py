@@ -22,7 +22,7 @@ metadata: {name: one}
 apiVersion: v1
 kind: Pod
 metadata: {name: one}
-spec: {containers: [{name: main, image: busybox}]}
+spec: {schedulerName: nobody, containers: [{name: main, image: busybox}]}
 ---
 apiVersion: coordination.k8s.io/v1
 kind: Lease
