@@ -184,7 +184,7 @@ describe('what the containers of a node hold', { timeout: 180_000 }, () => {
       assert.deepEqual(Object.entries(Object(Data)['PodDeviceEntries']), []);
       return true;
     });
-    assert.deepEqual(await listed(lab.client), []);
+    await waitFor('the pod to be listed no more', async () => (await listed(lab.client)).length === 0);
   });
 });
 

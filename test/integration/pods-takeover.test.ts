@@ -161,11 +161,11 @@ async function checkAdopted(handed: Handed, id: string, end: () => Promise<void>
 
 describe('what the reference made', () => {
   test('of a pod of the API goes on in its container, and ends as any other', async () => {
-    // without a node it is nobody's yet
+    // without a node it is nobody's yet, and no scheduler here goes by that name
     const metadata = { name: 'handed', namespace: 'default' };
     const made = await lab.api.create(podKind, {
       metadata,
-      spec: { automountServiceAccountToken: false, ...spec },
+      spec: { automountServiceAccountToken: false, schedulerName: 'nobody', ...spec },
     });
     const handed: Handed = { name: 'handed', uid: uidOf(made), source: 'api' };
     const id = await makeAsReference(handed);
