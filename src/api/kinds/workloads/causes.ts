@@ -33,11 +33,14 @@ export function negativeCauses<T extends object>(
 /** The causes why the template of some pods is invalid. */
 export function templateCauses(template: PodTemplateSpec, path: string): Cause[] {
   const { labels = {}, annotations = {} } = template.metadata ?? {};
+  const ephemeral = template.spec?.ephemeralContainers ?? [];
+  const noEphemeral = 'ephemeral containers not allowed in pod template';
   return [
-    ...labelCauses(labels, `${path}.metadata.labels`),
+    ...labelCauses(labels, `${path}.labels`),
     ...causesOf(Object.keys(annotations), (key) =>
-      invalidUnless(`${path}.metadata.annotations`, key, checkQualifiedName(key.toLowerCase())),
+      invalidUnless(`${path}.annotations`, key, checkQualifiedName(key.toLowerCase())),
     ),
+    ...(ephemeral.length === 0 ? [] : [forbiddenValue(`${path}.spec.ephemeralContainers`, noEphemeral)]),
     ...(template.spec === undefined
       ? [requiredValue(`${path}.spec.containers`)]
       : podSpecCauses(template.spec, '', `${path}.spec`)),
@@ -68,9 +71,9 @@ export function lastingPodsCauses(
 ): Cause[] {
   if (template === undefined) return [];
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {};
-  const labels = template.metadata?.labels ?? {};
+  const labels = template.metadata?.labels;
   const field = `${path}.template`;
-  const isOther = selector !== undefined && !selectsLabels(selector, labels);
+  const isOther = selector === undefined || !selectsLabels(selector, labels ?? {});
   const otherLabels = '`selector` does not match template `labels`';
   return [
     ...(isOther ? [invalidValue(`${field}.metadata.labels`, labels, otherLabels)] : []),

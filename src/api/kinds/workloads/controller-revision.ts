@@ -11,9 +11,16 @@ function validate({ data, revision }: ControllerRevision, old: ControllerRevisio
   const isChanged = old !== undefined && !isDeepStrictEqual(data, old.data);
   return [
     ...notNegative('revision', revision),
-    ...(data === undefined || data === null ? [requiredValue('data', 'data is mandatory')] : []),
+    ...(old === undefined ? dataCauses(data) : []),
     ...(isChanged ? [invalidValue('data', data, 'field is immutable')] : []),
   ];
+}
+
+function dataCauses(data: ControllerRevision['data']): Cause[] {
+  if (data === undefined || data === null) return [requiredValue('data', 'data is mandatory')];
+  return typeof data === 'object' && !Array.isArray(data)
+    ? []
+    : [requiredValue('data', 'data must be a valid JSON object')];
 }
 
 function controllerOf({ metadata }: ControllerRevision): string {

@@ -66,7 +66,7 @@ function strategyCauses({ type, rollingUpdate }: NonNullable<DaemonSetSpec['upda
   const field = 'spec.updateStrategy';
   if (type === 'OnDelete') return [];
   if (type !== 'RollingUpdate')
-    return [unsupportedValue(`${field}.type`, type, ['RollingUpdate', 'OnDelete'])];
+    return [unsupportedValue(field, { type, rollingUpdate }, ['RollingUpdate', 'OnDelete'])];
   const { maxUnavailable, maxSurge } = rollingUpdate ?? {};
   const [noneMissing, noneMore] = [isNone(maxUnavailable), isNone(maxSurge)];
   const path = `${field}.rollingUpdate`;

@@ -53,7 +53,7 @@ function validate({ spec, status }: Deployment, old: Deployment | undefined): Ca
   return [
     ...negativeCauses(spec, numbers, 'spec'),
     ...selectorCauses(selector, 'spec.selector', 'deployment'),
-    ...lastingPodsCauses({ selector, template }, 'spec', 'Deployment'),
+    ...lastingPodsCauses({ selector, template }, 'spec', 'ReplicaSet'),
     ...(template === undefined || isSameTemplate(template, old?.spec?.template)
       ? []
       : templateCauses(template, 'spec.template')),
@@ -66,7 +66,7 @@ function validate({ spec, status }: Deployment, old: Deployment | undefined): Ca
 }
 
 function deadlineCauses({ progressDeadlineSeconds: deadline, minReadySeconds = 0 }: DeploymentSpec): Cause[] {
-  if (deadline === undefined || deadline < 0 || deadline > minReadySeconds) return [];
+  if (deadline === undefined || deadline > minReadySeconds) return [];
   return [invalidValue('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds')];
 }
 
@@ -93,7 +93,7 @@ function strategyCauses({ type, rollingUpdate }: NonNullable<DeploymentSpec['str
       ];
     }
     default:
-      return [unsupportedValue(`${field}.type`, type, ['Recreate', 'RollingUpdate'])];
+      return [unsupportedValue(field, { type, rollingUpdate }, ['Recreate', 'RollingUpdate'])];
   }
 }
 

@@ -1,15 +1,17 @@
-import { forbiddenValue, invalidValue, requiredValue } from '../cause.ts';
+import { causesOf, forbiddenValue, invalidValue, requiredValue } from '../cause.ts';
 import { ageColumn, textColumn } from '../columns.ts';
 import { defineKind } from '../define.ts';
 import type { Cause } from '../kind.ts';
 import { hasSameMeaning } from '../pod-validation/difference.ts';
-import { oneOfIfSet } from '../pod-validation/formats.ts';
+import { labelName, oneOfIfSet } from '../pod-validation/formats.ts';
 import { defaultPodSpec } from '../pods/defaults.ts';
+import { claimSpecCauses } from '../storage/claim-causes.ts';
 import { persistentVolumeClaimKind } from '../storage/persistent-volume-claim.ts';
 import type { StatefulSet, StatefulSetSpec } from './apps-description.ts';
 import { statefulSetRoot, statefulSetSpec } from './apps-description.ts';
 import {
   collisionCauses,
+  isNone,
   isSameTemplate,
   lastingPodsCauses,
   negativeCauses,
@@ -20,6 +22,7 @@ import {
 } from './causes.ts';
 import { podColumns, statusPart } from './display.ts';
 import { scalePart } from './scale.ts';
+import type { PodTemplateSpec } from './template.ts';
 
 function withDefaults(set: StatefulSet): StatefulSet {
   const { spec } = set;
@@ -73,8 +76,8 @@ function validate({ spec, status = {} }: StatefulSet, old: StatefulSet | undefin
     ...lastingPodsCauses({ selector, template }, 'spec', 'StatefulSet'),
     ...(template === undefined || isSameTemplate(template, old?.spec?.template)
       ? []
-      : templateCauses(template, 'spec.template')),
-    ...(old === undefined ? [] : changeCauses(spec, old.spec)),
+      : templateCauses(asPodsHaveIt(template, spec), 'spec.template')),
+    ...(old === undefined ? createCauses(spec) : changeCauses(spec, old.spec)),
     ...negativeCauses(status, [...counts, 'replicas', 'observedGeneration', 'collisionCount'], 'status'),
     ...partCauses({ ...status }, counts, 'replicas'),
     ...partCauses({ ...status }, ['availableReplicas'], 'readyReplicas'),
@@ -82,11 +85,38 @@ function validate({ spec, status = {} }: StatefulSet, old: StatefulSet | undefin
   ];
 }
 
+/** The causes for what cannot be changed later: what is stored stays, also when it is invalid by now. */
+function createCauses({ serviceName, volumeClaimTemplates }: StatefulSetSpec): Cause[] {
+  return [
+    ...(serviceName ? labelName('spec.serviceName', serviceName) : []),
+    ...causesOf(volumeClaimTemplates, (claim, index) =>
+      claimSpecCauses(claim.spec ?? {}, `spec.volumeClaimTemplates[${index}].spec`),
+    ),
+  ];
+}
+
+/** A template with what its pods get from the set: the volumes of their claims, a host name and a subdomain of their own. */
+function asPodsHaveIt(
+  template: PodTemplateSpec,
+  { volumeClaimTemplates = [] }: StatefulSetSpec,
+): PodTemplateSpec {
+  if (template.spec === undefined) return template;
+  const { hostname: _hostname, subdomain: _subdomain, ...spec } = template.spec;
+  const claimed = new Set(volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? ''));
+  const volumes = [
+    ...[...claimed].map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
+    ...(spec.volumes ?? []).filter(({ name }) => !claimed.has(name)),
+  ];
+  return { ...template, spec: { ...spec, volumes } };
+}
+
 function policyCauses(spec: StatefulSetSpec): Cause[] {
   const { podManagementPolicy: order, updateStrategy: { type, rollingUpdate } = {} } = spec;
   const retention = spec.persistentVolumeClaimRetentionPolicy;
   const path = 'spec.persistentVolumeClaimRetentionPolicy';
-  const policies = ['Delete', 'Retain'];
+  const policies = ['Retain', 'Delete'];
+  const limit = rollingUpdate?.maxUnavailable;
+  const limitPath = 'spec.updateStrategy.rollingUpdate.maxUnavailable';
   return [
     ...(order === 'OrderedReady' || order === 'Parallel'
       ? []
@@ -104,7 +134,8 @@ function policyCauses(spec: StatefulSetSpec): Cause[] {
         ]
       : []),
     ...negativeCauses(rollingUpdate ?? {}, ['partition'], 'spec.updateStrategy.rollingUpdate'),
-    ...partOfAllCauses(rollingUpdate?.maxUnavailable, 'spec.updateStrategy.rollingUpdate.maxUnavailable'),
+    ...partOfAllCauses(limit, limitPath),
+    ...(limit !== undefined && isNone(limit) ? [invalidValue(limitPath, limit, 'cannot be 0')] : []),
     ...oneOfIfSet(`${path}.whenDeleted`, retention?.whenDeleted, policies),
     ...oneOfIfSet(`${path}.whenScaled`, retention?.whenScaled, policies),
   ];
@@ -137,6 +168,7 @@ export const statefulSetKind = defineKind<StatefulSet>({
   shortNames: ['sts'],
   categories: ['all'],
   namespaced: true,
+  nameRule: 'label',
   root: statefulSetRoot,
   subresources: [statusPart, scalePart<StatefulSet>({ selector: ({ spec }) => spec?.selector })],
   prepare: (next, old) => (old === undefined ? { ...next, status: {} } : next),

@@ -169,7 +169,7 @@ rejects(deploymentKind as Kind<never>, [
   [
     'an unknown strategy',
     { spec: { ...workload, strategy: { type: 'Best' } } },
-    'spec.strategy.type: Unsupported value: "Best": supported values: "Recreate", "RollingUpdate"',
+    'spec.strategy: Unsupported value: {"type":"Best"}: supported values: "Recreate", "RollingUpdate"',
   ],
   [
     'a deadline before pods can be available',
