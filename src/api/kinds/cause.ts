@@ -17,6 +17,11 @@ export function invalidValue(field: string, value: unknown, detail: string): Cau
   return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${formatValue(value)}: ${detail}` };
 }
 
+/** Of a field whose value is left out of the message. */
+export function invalidWhole(field: string, detail: string): Cause {
+  return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${detail}` };
+}
+
 export function requiredValue(field: string, detail?: string): Cause {
   const message = detail === undefined ? 'Required value' : `Required value: ${detail}`;
   return { reason: 'FieldValueRequired', field, message };

@@ -17,10 +17,14 @@ import {
 
 const cpuField = 'spec.targetCPUUtilizationPercentage';
 
-function validate(old: HorizontalPodAutoscaler): Cause[] {
-  const unread = annotationCauses(old.metadata?.annotations);
+function validate(next: HorizontalPodAutoscaler, previous: HorizontalPodAutoscaler | undefined): Cause[] {
+  const unread = annotationCauses(next.metadata?.annotations);
   if (unread.length > 0) return unread;
-  return autoscalerCauses(toStored(old)).map((cause) => ({ ...cause, field: fieldOf(cause.field, old) }));
+  const before = previous === undefined ? undefined : toStored(previous);
+  return autoscalerCauses(toStored(next), before).map((cause) => ({
+    ...cause,
+    field: fieldOf(cause.field, next),
+  }));
 }
 
 /** Where version 1 has a field of version 2: the first metric is that of CPU where version 1 has a field for it. */

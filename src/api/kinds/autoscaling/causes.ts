@@ -8,6 +8,7 @@ import {
   unsupportedValue,
 } from '../cause.ts';
 import type { Cause } from '../kind.ts';
+import { billionths } from '../quantity.ts';
 import { negativeCauses } from '../workloads/causes.ts';
 import type {
   HorizontalPodAutoscaler,
@@ -17,11 +18,14 @@ import type {
 } from './v2-description.ts';
 
 /** The causes why an autoscaler is invalid. */
-export function autoscalerCauses({ spec, status = {} }: HorizontalPodAutoscaler): Cause[] {
+export function autoscalerCauses(
+  { spec, status = {} }: HorizontalPodAutoscaler,
+  old?: HorizontalPodAutoscaler,
+): Cause[] {
   if (spec === undefined) return [requiredValue('spec.scaleTargetRef')];
   return [
     ...countCauses(spec),
-    ...targetCauses(spec.scaleTargetRef),
+    ...targetCauses(spec.scaleTargetRef, old?.spec?.scaleTargetRef),
     ...causesOf(spec.metrics, (metric, index) => metricCauses(metric, `spec.metrics[${index}]`)),
     ...rulesCauses(spec.behavior?.scaleUp, 'spec.behavior.scaleUp'),
     ...rulesCauses(spec.behavior?.scaleDown, 'spec.behavior.scaleDown'),
@@ -40,7 +44,8 @@ function countCauses({
     ...(minReplicas < 1
       ? [invalidValue('spec.minReplicas', minReplicas, 'must be greater than or equal to 1')]
       : []),
-    ...(maxReplicas < 1 ? [invalidValue(field, maxReplicas, 'must be greater than 0')] : []),
+    ...(maxReplicas === 0 ? [requiredValue(field, 'must be set and greater than 0')] : []),
+    ...(maxReplicas < 0 ? [invalidValue(field, maxReplicas, 'must be greater than or equal to 1')] : []),
     ...(maxReplicas < minReplicas
       ? [invalidValue(field, maxReplicas, 'must be greater than or equal to `minReplicas`')]
       : []),
@@ -55,15 +60,35 @@ function countCauses({
   ];
 }
 
-function targetCauses(target: HorizontalPodAutoscalerSpec['scaleTargetRef'] | undefined): Cause[] {
+type Reference = HorizontalPodAutoscalerSpec['scaleTargetRef'];
+
+function targetCauses(target: Reference | undefined, old: Reference | undefined): Cause[] {
   if (target === undefined) return []; // a missing field has a cause of its own
-  return (['kind', 'name'] as const).flatMap((name) => {
-    const field = `spec.scaleTargetRef.${name}`;
-    const value = target[name];
-    return value === ''
-      ? [requiredValue(field)]
-      : invalidUnless(field, value, checkName('pathSegment', value));
-  });
+  const isSame = old !== undefined && old.kind === target.kind && old.apiVersion === target.apiVersion;
+  const path = 'spec.scaleTargetRef';
+  return [
+    ...referenceCauses(target, path),
+    ...(isSame ? [] : versionCauses(target, path, target.kind === 'ReplicationController')),
+  ];
+}
+
+function referenceCauses(reference: Reference, path: string): Cause[] {
+  return (['kind', 'name'] as const).flatMap((name) =>
+    reference[name] === ''
+      ? [requiredValue(`${path}.${name}`)]
+      : invalidUnless(`${path}.${name}`, reference[name], checkName('pathSegment', reference[name])),
+  );
+}
+
+/** What is scaled is of a group, but for the one kind that is older than groups. */
+function versionCauses({ apiVersion = '' }: Reference, path: string, mayLackGroup: boolean): Cause[] {
+  const parts = apiVersion.split('/');
+  const field = `${path}.apiVersion`;
+  if (parts.length > 2)
+    return [invalidValue(field, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)];
+  return mayLackGroup || (parts.length === 2 && parts[0] !== '')
+    ? []
+    : [invalidValue(field, apiVersion, 'apiVersion must specify API group')];
 }
 
 const sources = {
@@ -84,36 +109,133 @@ function metricCauses(metric: MetricSpec, field: string): Cause[] {
   if (!isKnown(type)) return [unsupportedValue(`${field}.type`, type, Object.keys(sources))];
   const wanted = sources[type];
   const others = Object.values(sources).filter((name) => name !== wanted && metric[name] !== undefined);
-  const source = metric[wanted];
   return [
-    ...others.map((name) => forbiddenValue(`${field}.${name}`, 'must populate the given metric source only')),
-    ...(source === undefined
+    ...(metric[wanted] === undefined
       ? [requiredValue(`${field}.${wanted}`, 'must populate information for the given metric source')]
-      : valueCauses(source.target, `${field}.${wanted}.target`)),
+      : sourceCauses(metric, `${field}.${wanted}`)),
+    ...others.map((name) => forbiddenValue(`${field}.${name}`, 'must populate the given metric source only')),
   ];
+}
+
+/** Of the one source that the type of a metric names. */
+function sourceCauses(
+  { type, object, external, pods, resource, containerResource }: MetricSpec,
+  path: string,
+): Cause[] {
+  const target = `${path}.target`;
+  const either = {
+    first: 'averageUtilization',
+    message: 'must set either a target raw value or a target utilization',
+  };
+  switch (type) {
+    case 'Object':
+      return [
+        ...(object?.describedObject === undefined
+          ? []
+          : [
+              ...referenceCauses(object.describedObject, `${path}.describedObject`),
+              ...versionCauses(object.describedObject, `${path}.describedObject`, true),
+            ]),
+        ...identifierCauses(object?.metric, path),
+        ...valueCauses(object?.target, target, ['value', 'averageValue'], {
+          first: 'averageValue',
+          message: 'must set either a target value or averageValue',
+        }),
+      ];
+    case 'External':
+      return [
+        ...identifierCauses(external?.metric, path),
+        ...valueCauses(external?.target, target, ['value', 'averageValue'], {
+          first: 'averageValue',
+          message: 'must set either a target value for metric or a per-pod target',
+        }),
+        ...(external?.target?.value === undefined || external.target.averageValue === undefined
+          ? []
+          : [
+              forbiddenValue(
+                `${target}.value`,
+                'may not set both a target value for metric and a per-pod target',
+              ),
+            ]),
+      ];
+    case 'Pods':
+      return [
+        ...identifierCauses(pods?.metric, path),
+        ...valueCauses(pods?.target, target, ['averageValue'], {
+          first: 'averageValue',
+          message: 'must specify a positive target averageValue',
+        }),
+      ];
+    case 'Resource':
+      return [
+        ...nameCauses(resource?.name, `${path}.name`, 'must specify a resource name'),
+        ...valueCauses(resource?.target, target, ['averageUtilization', 'averageValue'], either),
+        ...onlyOneCauses(resource?.target, target),
+      ];
+    default:
+      return [
+        ...nameCauses(containerResource?.name, `${path}.name`, 'must specify a resource name'),
+        ...(containerResource?.container
+          ? invalidUnless(
+              `${path}.container`,
+              containerResource.container,
+              checkName('label', containerResource.container),
+            )
+          : nameCauses(containerResource?.container, `${path}.container`, 'must specify a container')),
+        ...valueCauses(containerResource?.target, target, ['averageUtilization', 'averageValue'], either),
+        ...onlyOneCauses(containerResource?.target, target),
+      ];
+  }
+}
+
+function nameCauses(name: string | undefined, field: string, message: string): Cause[] {
+  return name === '' ? [requiredValue(field, message)] : []; // a missing field has a cause of its own
+}
+
+function identifierCauses(metric: { name: string } | undefined, path: string): Cause[] {
+  if (metric?.name === undefined) return [];
+  const field = `${path}.metric.name`;
+  return metric.name === ''
+    ? [requiredValue(field, 'must specify a metric name')]
+    : invalidUnless(field, metric.name, checkName('pathSegment', metric.name));
 }
 
 type Target = NonNullable<MetricSpec['resource']>['target'];
 
-function valueCauses(target: Target | undefined, field: string): Cause[] {
+/** `wanted`: one of these fields is needed; `missing` says which field is reported otherwise, and how. */
+function valueCauses(
+  target: Target | undefined,
+  field: string,
+  wanted: readonly ('value' | 'averageValue' | 'averageUtilization')[],
+  missing: { first: string; message: string },
+): Cause[] {
   if (target === undefined) return [];
-  const { type, averageUtilization: use, value, averageValue } = target;
-  const types = ['Utilization', 'Value', 'AverageValue'];
-  if (type === '') return [requiredValue(`${field}.type`, 'must specify a metric target type')];
-  if (!types.includes(type))
-    return [invalidValue(`${field}.type`, type, 'must be either Utilization, Value, or AverageValue')];
+  const { type, averageUtilization: use } = target;
+  const isKnownType = ['Utilization', 'Value', 'AverageValue'].includes(type);
   return [
+    ...(type === '' ? [requiredValue(`${field}.type`, 'must specify a metric target type')] : []),
+    ...(isKnownType
+      ? []
+      : [invalidValue(`${field}.type`, type, 'must be either Utilization, Value, or AverageValue')]),
+    ...(['value', 'averageValue'] as const).flatMap((name) => {
+      const quantity = target[name];
+      return quantity === undefined || billionths(quantity) > 0n
+        ? []
+        : [invalidValue(`${field}.${name}`, quantity, 'must be positive')];
+    }),
     ...(use !== undefined && use < 1
       ? [invalidValue(`${field}.averageUtilization`, use, 'must be greater than 0')]
       : []),
-    ...(use === undefined && value === undefined && averageValue === undefined
-      ? [
-          requiredValue(
-            `${field}.averageUtilization`,
-            'must set either a target raw value or a target utilization',
-          ),
-        ]
-      : []),
+    ...(wanted.some((name) => target[name] !== undefined)
+      ? []
+      : [requiredValue(`${field}.${missing.first}`, missing.message)]),
+  ];
+}
+
+function onlyOneCauses(target: Target | undefined, field: string): Cause[] {
+  if (target?.averageUtilization === undefined || target.averageValue === undefined) return [];
+  return [
+    forbiddenValue(`${field}.averageValue`, 'may not set both a target raw value and a target utilization'),
   ];
 }
 

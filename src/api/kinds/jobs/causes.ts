@@ -1,24 +1,23 @@
-import { checkName, checkQualifiedName } from '../../names/index.ts';
+import { checkQualifiedName } from '../../names/index.ts';
 import {
   causesOf,
   duplicateValue,
   invalidUnless,
   invalidValue,
+  invalidWhole,
   requiredValue,
+  tooLongValue,
   tooManyItems,
   unsupportedValue,
 } from '../cause.ts';
 import type { Cause } from '../kind.ts';
 import { labelSelectorCauses, selectsLabels } from '../meta/label-selector.ts';
-import { hasSameMeaning } from '../pod-validation/difference.ts';
 import { oneOfIfSet } from '../pod-validation/formats.ts';
 import { isSameTemplate, negativeCauses, templateCauses } from '../workloads/causes.ts';
-import type { PodTemplateSpec } from '../workloads/template.ts';
-import { podTemplateSpec } from '../workloads/template.ts';
-import type { JobSpec, JobStatus } from './description.ts';
-import { jobSpec } from './description.ts';
+import type { JobSpec } from './description.ts';
 
 const indexesLimit = 100_000;
+const manyIndexesLimit = 10_000;
 
 /** The causes why the spec of a job is invalid; `old` is that of the stored one. */
 export function jobSpecCauses(spec: JobSpec, path: string, old?: JobSpec): Cause[] {
@@ -38,13 +37,12 @@ export function jobSpecCauses(spec: JobSpec, path: string, old?: JobSpec): Cause
     ...modeCauses(spec, path),
     ...policyCauses(spec, path),
     ...successCauses(spec, `${path}.successPolicy`),
-    ...oneOfIfSet(`${path}.podReplacementPolicy`, spec.podReplacementPolicy, [
-      'Failed',
-      'TerminatingOrFailed',
-    ]),
-    ...(spec.managedBy === undefined
-      ? []
-      : invalidUnless(`${path}.managedBy`, spec.managedBy, checkManager(spec.managedBy))),
+    ...oneOfIfSet(
+      `${path}.podReplacementPolicy`,
+      spec.podReplacementPolicy,
+      spec.podFailurePolicy === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed'],
+    ),
+    ...managerCauses(spec.managedBy, `${path}.managedBy`),
     ...(template === undefined || isSameTemplate(template, old?.template)
       ? []
       : templateCauses(template, `${path}.template`)),
@@ -52,11 +50,14 @@ export function jobSpecCauses(spec: JobSpec, path: string, old?: JobSpec): Cause
   ];
 }
 
-function checkManager(name: string): string | undefined {
-  if (name.length > 63) return 'must be no more than 63 characters';
-  return name.includes('/')
+const managerLimit = 63;
+
+function managerCauses(name: string | undefined, field: string): Cause[] {
+  if (name === undefined) return [];
+  const wrong = name.includes('/')
     ? checkQualifiedName(name)
     : 'must be a domain-prefixed path (such as "acme.io/foo")';
+  return name.length > managerLimit ? [tooLongValue(field, managerLimit)] : invalidUnless(field, name, wrong);
 }
 
 /** How the pods of a job are found: the server gives it labels of its own unless its writer does so. */
@@ -108,9 +109,43 @@ function modeCauses(spec: JobSpec, path: string): Cause[] {
           ),
         ]
       : []),
+    ...(maxFailedIndexes !== undefined && maxFailedIndexes > indexesLimit
+      ? [
+          invalidValue(
+            `${path}.maxFailedIndexes`,
+            maxFailedIndexes,
+            `must be less than or equal to ${indexesLimit}`,
+          ),
+        ]
+      : []),
+    ...(completions > indexesLimit && backoffLimitPerIndex !== undefined
+      ? manyIndexesCauses({ maxFailedIndexes, parallelism }, path)
+      : []),
     ...(maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined
       ? [requiredValue(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified')]
       : []),
+  ];
+}
+
+/** The indexes that fail are all in the status: of very many, few may fail and run at a time. */
+function manyIndexesCauses(
+  limited: { maxFailedIndexes: number | undefined; parallelism: number },
+  path: string,
+): Cause[] {
+  const tooMany = `must be less than or equal to ${manyIndexesLimit} when completions are above ${indexesLimit} and used with backoff limit per index`;
+  return [
+    ...(limited.maxFailedIndexes === undefined
+      ? [
+          requiredValue(
+            `${path}.maxFailedIndexes`,
+            `must be specified when completions is above ${indexesLimit}`,
+          ),
+        ]
+      : []),
+    ...(['parallelism', 'maxFailedIndexes'] as const).flatMap((name) => {
+      const value = limited[name] ?? 0;
+      return value > manyIndexesLimit ? [invalidValue(`${path}.${name}`, value, tooMany)] : [];
+    }),
   ];
 }
 
@@ -164,10 +199,10 @@ function ruleCauses(
       ...oneOfIfSet(`${field}.onPodConditions[${index}].status`, status, ['False', 'True', 'Unknown']),
     ]),
     ...(both
-      ? [invalidValue(field, '', 'specifying both OnExitCodes and OnPodConditions is not supported')]
+      ? [invalidWhole(field, 'specifying both OnExitCodes and OnPodConditions is not supported')]
       : []),
     ...(neither
-      ? [invalidValue(field, '', 'specifying one of OnExitCodes and OnPodConditions is required')]
+      ? [invalidWhole(field, 'specifying one of OnExitCodes and OnPodConditions is required')]
       : []),
   ];
 }
@@ -241,9 +276,22 @@ function successCauses({ successPolicy, completions = 0 }: JobSpec, path: string
               ),
             ]
           : []),
+        ...(succeededCount !== undefined && succeededIndexes !== undefined && wrong === undefined
+          ? listedCauses(succeededCount, succeededIndexes, `${field}.succeededCount`)
+          : []),
       ];
     }),
   ];
+}
+
+/** No more indexes can succeed than a rule lists. */
+function listedCauses(count: number, indexes: string, field: string): Cause[] {
+  const listed = indexes.split(',').reduce((sum, part) => {
+    const [from = '', to = from] = part.split('-');
+    return sum + Number(to) - Number(from) + 1;
+  }, 0);
+  const tooMany = `must be less than or equal to ${listed} (the number of indexes in the specified succeededIndexes field)`;
+  return count > listed ? [invalidValue(field, count, tooMany)] : [];
 }
 
 /** What is wrong with indexes such as `1,3-5`. */
@@ -258,87 +306,4 @@ function checkIndexes(text: string, completions: number): string | undefined {
     last = Number(to);
   }
   return undefined;
-}
-
-const fixed = [
-  'completions',
-  'selector',
-  'completionMode',
-  'podFailurePolicy',
-  'backoffLimitPerIndex',
-] as const;
-const alsoFixed = ['managedBy', 'successPolicy'] as const;
-
-/** The causes why a change of a job is invalid. */
-export function jobChangeCauses(next: JobSpec, old: JobSpec, status: JobStatus, path: string): Cause[] {
-  const isChanged = (name: (typeof fixed | typeof alsoFixed)[number]) =>
-    !hasSameMeaning(jobSpec.fields[name].type, next[name], old[name]);
-  const names = [...fixed, ...alsoFixed].filter(
-    (name) => isChanged(name) && !(name === 'completions' && isElastic(next, old)),
-  );
-  return [
-    ...names.map((name) => invalidValue(`${path}.${name}`, next[name] ?? null, 'field is immutable')),
-    ...templateChangeCauses(next, old, status, `${path}.template`),
-  ];
-}
-
-/** An indexed job may get more or fewer indexes when as many pods run at a time. */
-function isElastic(next: JobSpec, old: JobSpec): boolean {
-  return (
-    next.completionMode === 'Indexed' &&
-    next.completions !== undefined &&
-    next.completions === next.parallelism &&
-    old.completions !== undefined
-  );
-}
-
-/** Of a suspended job that has not begun, what decides where its pods go may change. */
-function templateChangeCauses(next: JobSpec, old: JobSpec, { startTime }: JobStatus, field: string): Cause[] {
-  const mayMove = old.suspend === true && startTime === undefined;
-  const wanted =
-    mayMove && next.template !== undefined ? withPlacement(old.template, next.template) : old.template;
-  if (hasSameMeaning(podTemplateSpec, next.template, wanted)) return [];
-  return [invalidValue(field, next.template, 'field is immutable')];
-}
-
-function withPlacement(old: PodTemplateSpec, next: PodTemplateSpec): PodTemplateSpec {
-  const { nodeSelector, tolerations, schedulingGates, affinity } = next.spec ?? {};
-  const { annotations, labels } = next.metadata ?? {};
-  const given = <T extends object>(values: T) =>
-    Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-  const { nodeSelector: _n, tolerations: _t, schedulingGates: _g, affinity: _a, ...spec } = old.spec ?? {};
-  return {
-    ...old,
-    metadata: { ...old.metadata, ...given({ annotations, labels }) },
-    spec: { ...emptySpec, ...spec, ...given({ nodeSelector, tolerations, schedulingGates, affinity }) },
-  };
-}
-
-const emptySpec = { containers: [] };
-
-/** The causes why the observed state of a job is invalid. */
-export function jobStatusCauses(next: JobStatus, old: JobStatus | undefined): Cause[] {
-  const isFinal = (type: string, status = old) =>
-    status?.conditions?.some((each) => each.type === type && each.status === 'True') === true;
-  const undone = ['Complete', 'Failed'].filter((type) => isFinal(type) && !isFinal(type, next));
-  return [
-    ...negativeCauses(next, ['active', 'succeeded', 'failed', 'ready', 'terminating'], 'status'),
-    ...undone.map((type) =>
-      invalidValue('status.conditions', type, `cannot disable the terminal job condition ${type}=True`),
-    ),
-    ...(isFinal('Complete', next) && isFinal('Failed', next)
-      ? [invalidValue('status.conditions', 'Complete', 'cannot set Complete=True and Failed=true conditions')]
-      : []),
-    ...(old?.completionTime !== undefined && next.completionTime !== old.completionTime
-      ? [invalidValue('status.completionTime', next.completionTime ?? null, 'field is immutable')]
-      : []),
-  ];
-}
-
-/** The name of a job becomes part of the names of its pods. */
-export function jobNameCauses(name: string, { completionMode, completions = 0 }: JobSpec): Cause[] {
-  const longest = completionMode === 'Indexed' ? `${name}-${Math.max(0, completions - 1)}` : name;
-  return completionMode === 'Indexed' && completions > 0
-    ? invalidUnless('metadata.name', name, checkName('label', longest))
-    : [];
 }

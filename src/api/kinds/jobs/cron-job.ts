@@ -76,7 +76,7 @@ function templateCausesOf({ jobTemplate }: CronJobSpec, old: CronJobSpec | undef
   const path = 'spec.jobTemplate.spec';
   const spec = jobTemplate?.spec;
   if (spec === undefined) return jobTemplate === undefined ? [] : [requiredValue(`${path}.template`)];
-  const own = 'cannot be set: jobs of a schedule get selectors of their own';
+  const own = '`selector` will be auto-generated';
   return [
     ...(spec.manualSelector === true
       ? [unsupportedValue(`${path}.manualSelector`, spec.manualSelector, ['nil', 'false'])]

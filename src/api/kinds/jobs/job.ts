@@ -4,38 +4,21 @@ import { defineKind } from '../define.ts';
 import type { Cause } from '../kind.ts';
 import { defaultPodSpec } from '../pods/defaults.ts';
 import { podColumns, statusPart } from '../workloads/display.ts';
-import {
-  jobChangeCauses,
-  jobNameCauses,
-  jobSelectorCauses,
-  jobSpecCauses,
-  jobStatusCauses,
-} from './causes.ts';
+import { jobSelectorCauses, jobSpecCauses } from './causes.ts';
+import { jobChangeCauses, jobLabels, jobStatusCauses, newJobCauses, uidLabel } from './change-causes.ts';
 import type { Job, JobSpec } from './description.ts';
 import { jobRoot } from './description.ts';
-
-const uidLabel = 'batch.kubernetes.io/controller-uid';
-const nameLabel = 'batch.kubernetes.io/job-name';
 
 /** A new job selects its pods by its own uid, so that no two jobs share pods, unless its writer has chosen labels. */
 function withOwnLabels(job: Job): Job {
   const { spec, metadata = {} } = job;
   if (spec === undefined || spec.manualSelector === true) return job;
   const { uid = '', name = '' } = metadata;
-  const labels = {
-    'controller-uid': uid,
-    'job-name': name,
-    [uidLabel]: uid,
-    [nameLabel]: name,
-  };
   const { template } = spec;
-  const own = {
-    ...template,
-    metadata: { ...template?.metadata, labels: { ...template?.metadata?.labels, ...labels } },
-  };
-  const { matchLabels } = spec.selector ?? {};
-  const selector = { ...spec.selector, matchLabels: { ...matchLabels, [uidLabel]: uid } };
-  return { ...job, spec: { ...spec, selector, template: own } };
+  const labels = { ...jobLabels(name, uid), ...template?.metadata?.labels };
+  const own = { ...template, metadata: { ...template?.metadata, labels } };
+  const matchLabels = { [uidLabel]: uid, ...spec.selector?.matchLabels };
+  return { ...job, spec: { ...spec, selector: { ...spec.selector, matchLabels }, template: own } };
 }
 
 function prepare(next: Job, old: Job | undefined): Job {
@@ -83,10 +66,11 @@ function withPolicy({ podFailurePolicy }: JobSpec): Pick<JobSpec, 'podFailurePol
   return { podFailurePolicy: { ...podFailurePolicy, rules } };
 }
 
-function validate({ metadata, spec, status }: Job, old: Job | undefined): Cause[] {
+function validate(next: Job, old: Job | undefined): Cause[] {
+  const { spec, status } = next;
   if (spec === undefined) return [requiredValue('spec.template')];
   return [
-    ...(old === undefined ? jobNameCauses(metadata?.name ?? '', spec) : []),
+    ...(old === undefined ? newJobCauses(next) : []),
     ...jobSpecCauses(spec, 'spec', old?.spec),
     ...jobSelectorCauses(spec, 'spec'),
     ...(old?.spec === undefined ? [] : jobChangeCauses(spec, old.spec, old.status ?? {}, 'spec')),

@@ -238,7 +238,7 @@ rejects(jobKind as Kind<never>, [
   [
     'a rule of nothing',
     { spec: { ...jobSpec, podFailurePolicy: { rules: [{ action: 'FailJob' }] } } },
-    'spec.podFailurePolicy.rules[0]: Invalid value: "": specifying one of OnExitCodes and OnPodConditions is required',
+    'spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required',
   ],
   [
     'success without an exit code',
