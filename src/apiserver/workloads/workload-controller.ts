@@ -2,7 +2,13 @@ import type { ApiObject, ControllerRevision, Kind, OwnerReference, Pod } from '.
 import type { Service } from '../../base/index.ts';
 import { createWaker } from '../../base/index.ts';
 import type { ControllerOptions, ControllerRun, StandBy } from '../controllers/index.ts';
-import { controller, createEventRecorder, DueTimes, findReadable } from '../controllers/index.ts';
+import {
+  controller,
+  createEventRecorder,
+  DueTimes,
+  findReadable,
+  isUnreadable,
+} from '../controllers/index.ts';
 import type { Resource } from '../registry/index.ts';
 import { followWritten } from '../registry/index.ts';
 import { controllerReference } from './claims.ts';
@@ -47,6 +53,8 @@ export interface WorkloadRun<T extends ApiObject> extends Omit<ControllerRun, 'w
    * changes, wall clock, ms; undefined: never.
    */
   work(workload: T): Promise<number | undefined>;
+  /** Cleans up after a workload that has been deleted; it has this key. */
+  gone?(key: string): Promise<void>;
 }
 
 /** Workloads worked on at once, as in the reference. */
@@ -86,7 +94,10 @@ export function workloadController<T extends ApiObject>(
       }
       due.delete(key);
       const stored = findReadable(storage, key);
-      if (stored === undefined) return;
+      if (stored === undefined) {
+        if (!isUnreadable(storage, key)) await run.gone?.(key);
+        return;
+      }
       const againMs = await run.work(resource.encoding.read(stored));
       if (againMs === undefined) return;
       due.set(key, againMs);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Endpoint, EndpointSlice, Pod, Service } from '../../../api/index.ts';
 import { isHeadless } from '../../../api/index.ts';
-import type { Family, PodEndpoint, SlicePort } from './pod-endpoints.ts';
+import type { Family, KnownEndpoint, SlicePort } from './pod-endpoints.ts';
 import { familiesOf, toEndpoint } from './pod-endpoints.ts';
 
 /** Labels and the annotation by which programs know slices, and who keeps them. */
@@ -23,6 +23,19 @@ export interface SlicePlan {
   readonly delete: readonly EndpointSlice[];
 }
 
+/** What the slices of something are like. */
+export interface SliceForm {
+  readonly families: readonly Family[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** Undefined: those of a slice stay as they are. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /**
+   * Whether every family has a slice, if an empty one: by it clients tell a service without endpoints from one that is not
+   * known yet.
+   */
+  readonly isNeverAbsent: boolean;
+}
+
 /** What a family with its ports needs, and what there is of it. */
 interface Group {
   readonly family: Family;
@@ -32,8 +45,8 @@ interface Group {
 }
 
 /**
- * Plans the slices of a service. An endpoint stays in the slice where it is; slices that are full get no more, and none is
- * written that stays as it is. `slices`: those that we keep for the service. `zoneOf`: of a node, by its name.
+ * Plans the slices of a service with a selector. `slices`: those that we keep for the service. `zoneOf`: of a node, by its
+ * name.
  */
 export function planSlices(
   service: Service,
@@ -41,15 +54,27 @@ export function planSlices(
   slices: readonly EndpointSlice[],
   zoneOf: (nodeName: string) => string | undefined,
 ): SlicePlan {
-  const families = familiesOf(service);
+  const form = { families: familiesOf(service), labels: labelsOf(service), isNeverAbsent: true };
+  const endpointsIn = (family: Family) =>
+    pods.flatMap((pod) => toEndpoint(service, pod, family, zoneOf(pod.spec?.nodeName ?? '')) ?? []);
+  return planForm(form, endpointsIn, slices);
+}
+
+/**
+ * Plans slices with certain endpoints. An endpoint stays in the slice where it is; slices that are full get no more, and none
+ * is written that stays as it is.
+ */
+export function planForm(
+  form: SliceForm,
+  endpointsIn: (family: Family) => readonly KnownEndpoint[],
+  slices: readonly EndpointSlice[],
+): SlicePlan {
+  const { families } = form;
   const obsolete = slices.filter(({ addressType }) => !families.some((family) => family === addressType));
   const plan: OpenPlan = { create: [], update: [], delete: [...obsolete] };
   for (const family of families) {
-    const endpoints = pods.flatMap(
-      (pod) => toEndpoint(service, pod, family, zoneOf(pod.spec?.nodeName ?? '')) ?? [],
-    );
     const own = slices.filter(({ addressType }) => addressType === family);
-    planFamily(service, family, groupsOf(family, endpoints, own), own, plan);
+    planFamily(form, family, groupsOf(family, endpointsIn(family), own), own, plan);
   }
   return plan;
 }
@@ -65,7 +90,7 @@ function keyOfPorts(ports: readonly SlicePort[]): string {
 
 function groupsOf(
   family: Family,
-  endpoints: readonly PodEndpoint[],
+  endpoints: readonly KnownEndpoint[],
   slices: readonly EndpointSlice[],
 ): ReadonlyMap<string, Group> {
   const groups = new Map<string, Group>();
@@ -80,32 +105,31 @@ function groupsOf(
 }
 
 function idOf({ targetRef, addresses }: Endpoint): string {
-  return targetRef?.uid ?? addresses.join();
+  return [targetRef?.uid, ...addresses].join();
 }
 
-/** Every family has a slice, if an empty one: clients tell a service without endpoints from one that is not known yet. */
 function planFamily(
-  service: Service,
+  form: SliceForm,
   family: Family,
   groups: ReadonlyMap<string, Group>,
   slices: readonly EndpointSlice[],
   plan: OpenPlan,
 ): void {
-  const used = new Set([...groups.values()].flatMap((group) => planGroup(service, group, plan)));
+  const used = new Set([...groups.values()].flatMap((group) => planGroup(form, group, plan)));
   const unused = slices.filter((slice) => !used.has(slice));
-  if (groups.size > 0) {
+  if (groups.size > 0 || !form.isNeverAbsent) {
     plan.delete.push(...unused);
     return;
   }
   const [kept, ...others] = unused;
   plan.delete.push(...others);
-  if (kept === undefined) plan.create.push(sliceOf(service, family, [], []));
-  else update(service, kept, [], [], plan);
+  if (kept === undefined) plan.create.push(sliceOf(form, family, [], []));
+  else update(form, kept, [], [], plan);
 }
 
 /** Returns the slices that stay. */
 function planGroup(
-  service: Service,
+  form: SliceForm,
   { family, ports, wanted, slices }: Group,
   plan: OpenPlan,
 ): EndpointSlice[] {
@@ -120,27 +144,27 @@ function planGroup(
   const left = [...wanted.values()];
   for (const { endpoints } of kept) endpoints.push(...left.splice(0, maxEndpointsInSlice - endpoints.length));
   const staying = kept.filter(({ endpoints }) => endpoints.length > 0);
-  for (const { slice, endpoints } of staying) update(service, slice, endpoints, ports, plan);
-  while (left.length > 0)
-    plan.create.push(sliceOf(service, family, left.splice(0, maxEndpointsInSlice), ports));
+  for (const { slice, endpoints } of staying) update(form, slice, endpoints, ports, plan);
+  while (left.length > 0) plan.create.push(sliceOf(form, family, left.splice(0, maxEndpointsInSlice), ports));
   return staying.map(({ slice }) => slice);
 }
 
 function update(
-  service: Service,
+  form: SliceForm,
   slice: EndpointSlice,
   endpoints: readonly Endpoint[],
   ports: readonly SlicePort[],
   plan: OpenPlan,
 ): void {
-  const labels = labelsOf(service);
+  const { labels, annotations = slice.metadata?.annotations } = form;
   const samePorts = keyOfPorts(slice.ports ?? []) === keyOfPorts(ports);
   const isSame =
     samePorts &&
     isDeepStrictEqual(slice.endpoints ?? [], endpoints) &&
-    isDeepStrictEqual(slice.metadata?.labels, labels);
+    isDeepStrictEqual(slice.metadata?.labels, labels) &&
+    isDeepStrictEqual(slice.metadata?.annotations ?? {}, annotations ?? {});
   if (isSame) return;
-  const metadata = { ...slice.metadata, labels };
+  const metadata = { ...slice.metadata, labels, ...(annotations === undefined ? {} : { annotations }) };
   plan.update.push({
     ...slice,
     metadata,
@@ -150,13 +174,13 @@ function update(
 }
 
 function sliceOf(
-  service: Service,
+  { labels, annotations }: SliceForm,
   addressType: Family,
   endpoints: readonly Endpoint[],
   ports: readonly SlicePort[],
 ): EndpointSlice {
   return {
-    metadata: { labels: labelsOf(service) },
+    metadata: { labels, ...(annotations === undefined ? {} : { annotations }) },
     addressType,
     endpoints: [...endpoints],
     ports: [...ports],

@@ -10,10 +10,10 @@ import { hasEnded, isReady } from '../pod-state.ts';
 export type Family = 'IPv4' | 'IPv6';
 export type SlicePort = NonNullable<EndpointSlice['ports']>[number];
 
-/** A pod as an endpoint of a service. */
-export interface PodEndpoint {
+/** An endpoint, such as a pod is one of a service. */
+export interface KnownEndpoint {
   readonly endpoint: Endpoint;
-  /** In the order of the service's ports; without those that the pod does not have. */
+  /** Of a pod in the order of the service's ports, without those that the pod does not have. */
   readonly ports: readonly SlicePort[];
 }
 
@@ -88,7 +88,7 @@ export function toEndpoint(
   pod: Pod,
   family: Family,
   zone: string | undefined,
-): PodEndpoint | undefined {
+): KnownEndpoint | undefined {
   const address = addressOfPod(pod, family);
   if (address === undefined) return undefined;
   const ready = takesTraffic(service, pod);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Service as ApiService, EndpointSlice, Node, Pod } from '../../../api/index.ts';
+import type { Service as ApiService, EndpointSlice, Node, OwnerReference, Pod } from '../../../api/index.ts';
 import {
   endpointSliceKind,
   endpointsKind,
@@ -10,10 +10,12 @@ import {
 } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
 import { controllerReference } from '../claims.ts';
-import { context } from '../pod-control.ts';
+import { context, warning } from '../pod-control.ts';
 import type { WorkloadOptions, WorkloadRun, WorkloadTools } from '../workload-controller.ts';
 import { workloadController } from '../workload-controller.ts';
 import { KnownObjects } from './known-objects.ts';
+import { maxMirrored, mirrorManager, planMirror } from './mirror.ts';
+import type { SlicePlan } from './plan-slices.ts';
 import { managedByLabel, planSlices, serviceNameLabel, sliceManager } from './plan-slices.ts';
 import { hasSelector, isSelected } from './pod-endpoints.ts';
 import { endpointsOf } from './subsets.ts';
@@ -22,7 +24,8 @@ const zoneLabel = 'topology.kubernetes.io/zone';
 
 /**
  * Says of each Service with a selector where its pods are, in EndpointSlices and Endpoints: proxies, DNS servers and others
- * that carry traffic to services work by these. Those of a service without a selector belong to who made them.
+ * that carry traffic to services work by these. Those of a service without a selector belong to who made them; Endpoints
+ * that clients have made are mirrored into slices.
  */
 export function endpoints(options: WorkloadOptions): Service {
   const form = { name: 'endpoints', component: 'endpoint-slice-controller', kind: serviceKind };
@@ -57,6 +60,7 @@ class EndpointsRun implements WorkloadRun<ApiService> {
       this.#slices.follow((now, before) => this.#onSlice(now ?? before)),
       {
         resource: endpointsResource,
+        added: ({ key }) => enqueueOfEndpoints(key),
         changed: ({ key }) => enqueueOfEndpoints(key),
         gone: ({ key }) => enqueueOfEndpoints(key),
       },
@@ -66,21 +70,46 @@ class EndpointsRun implements WorkloadRun<ApiService> {
   async work(service: ApiService): Promise<undefined> {
     const { metadata = {} } = service;
     const { namespace = '', deletionTimestamp } = metadata;
-    if (!hasSelector(service) || deletionTimestamp !== undefined) return;
-    this.#pods.mustBeKnown(namespace);
+    if (deletionTimestamp !== undefined) return;
     this.#slices.mustBeKnown(namespace);
+    if (!hasSelector(service)) return await this.#mirror(service, namespace);
+    this.#pods.mustBeKnown(namespace);
     const pods = this.#pods.in(namespace).filter((pod) => isSelected(service, pod));
-    await this.#writeSlices(service, namespace, pods);
+    const own = this.#slicesOf(service, namespace);
+    const plan = planSlices(service, pods, own, (node) => this.#zoneOf(node));
+    await this.#carryOut(plan, namespace, this.#ownerOf(service));
+    await this.#carryOut(planMirror(undefined, this.#mirrorsOf(service, namespace)), namespace, undefined);
     await this.#writeEndpoints(service, namespace, pods);
   }
 
-  async #writeSlices(service: ApiService, namespace: string, pods: readonly Pod[]): Promise<void> {
+  /** The Endpoints of a service go with it, those of clients, too. */
+  async gone(key: string): Promise<void> {
+    const { namespace, name } = this.#tools.resource.placeOf(key);
+    await this.#options.registry.of(endpointsKind).delete(namespace, name, {}, context).catch(ignoreRace);
+  }
+
+  async #mirror(service: ApiService, namespace: string): Promise<undefined> {
+    const resource = this.#options.registry.of(endpointsKind);
+    const { storage, encoding } = resource;
+    const state = storage.lookup(resource.prefix(namespace) + (service.metadata?.name ?? ''));
+    const stored = state && storage.get(state.key);
+    if (state !== undefined && stored === undefined) return; // it cannot be read: its slices stay as they are
+    const endpoints = stored && encoding.read(stored);
+    const { skipped, ...plan } = planMirror(endpoints, this.#mirrorsOf(service, namespace));
+    const { groupSuffix } = this.#options.registry;
+    const owner = endpoints && controllerReference(endpointsKind, groupSuffix, endpoints);
+    await this.#carryOut(plan, namespace, owner);
+    if (owner === undefined || skipped === 0) return;
+    const tooMany = `A max of ${maxMirrored} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`;
+    this.#tools.report({ reference: owner, namespace }, warning('TooManyAddressesToMirror', tooMany));
+  }
+
+  /** Writes slices as they are planned; `owner`: what new ones go with. */
+  async #carryOut(plan: SlicePlan, namespace: string, owner: OwnerReference | undefined): Promise<void> {
     const resource = this.#slices.resource;
-    const plan = planSlices(service, pods, this.#slicesOf(service, namespace), (node) => this.#zoneOf(node));
     // before another one is deleted: nobody finds fewer endpoints than there are
     for (const slice of plan.create) {
-      const { name = '' } = service.metadata ?? {};
-      const owned = { generateName: `${name}-`, ownerReferences: [this.#ownerOf(service)] };
+      const owned = owner && { generateName: `${owner.name}-`, ownerReferences: [owner] };
       await resource.create(namespace, { ...slice, metadata: { ...slice.metadata, ...owned } }, context);
     }
     for (const slice of plan.update)
@@ -97,9 +126,18 @@ class EndpointsRun implements WorkloadRun<ApiService> {
       .in(namespace)
       .filter(
         ({ metadata = {} }) =>
-          isOurs(metadata.labels, service?.name) && metadata.deletionTimestamp === undefined,
+          isOf(metadata.labels, sliceManager, service?.name) && metadata.deletionTimestamp === undefined,
       )
       .filter(({ metadata }) => (metadata?.ownerReferences ?? []).some(({ uid }) => uid === service?.uid));
+  }
+
+  #mirrorsOf({ metadata: service }: ApiService, namespace: string): EndpointSlice[] {
+    return this.#slices
+      .in(namespace)
+      .filter(
+        ({ metadata = {} }) =>
+          isOf(metadata.labels, mirrorManager, service?.name) && metadata.deletionTimestamp === undefined,
+      );
   }
 
   async #writeEndpoints(service: ApiService, namespace: string, pods: readonly Pod[]): Promise<void> {
@@ -133,7 +171,7 @@ class EndpointsRun implements WorkloadRun<ApiService> {
   }
 
   #enqueue(service: ApiService | undefined): void {
-    if (service === undefined || !hasSelector(service)) return;
+    if (service === undefined) return;
     const { namespace = '', name = '' } = service.metadata ?? {};
     this.#tools.enqueue(this.#tools.resource.prefix(namespace) + name);
   }
@@ -148,7 +186,8 @@ class EndpointsRun implements WorkloadRun<ApiService> {
 
   #onSlice(slice: EndpointSlice | undefined): void {
     const { namespace = '', labels = {} } = slice?.metadata ?? {};
-    if (labels[managedByLabel] === sliceManager)
+    const manager = labels[managedByLabel];
+    if (manager === sliceManager || manager === mirrorManager)
       this.#enqueue(this.#services.find(namespace, labels[serviceNameLabel] ?? ''));
   }
 
@@ -160,8 +199,12 @@ class EndpointsRun implements WorkloadRun<ApiService> {
   }
 }
 
-function isOurs(labels: Readonly<Record<string, string>> = {}, service: string | undefined): boolean {
-  return labels[managedByLabel] === sliceManager && labels[serviceNameLabel] === service;
+function isOf(
+  labels: Readonly<Record<string, string>> = {},
+  manager: string,
+  service: string | undefined,
+): boolean {
+  return labels[managedByLabel] === manager && labels[serviceNameLabel] === service;
 }
 
 /** Another one wrote or deleted it meanwhile: that is a change, after which it is looked at again. */
