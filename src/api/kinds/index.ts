@@ -132,6 +132,8 @@ export {
   type PodMetrics,
   podMetrics,
 } from './metrics/usage.ts';
+export type { ServiceCIDR } from './networking/description.ts';
+export { serviceCIDRKind } from './networking/service-cidr.ts';
 export { type CSINode, type CSINodeDriver, csiNodeKind } from './nodes/csi-node.ts';
 export { type Lease, type LeaseSpec, leaseKind } from './nodes/lease.ts';
 export {

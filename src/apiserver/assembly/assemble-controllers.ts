@@ -1,7 +1,9 @@
 import type { MetricsRegistry, Service } from '../../base/index.ts';
 import type { ServiceAccountTokens } from '../authn/index.ts';
 import type { Authorizer } from '../authz/index.ts';
+import type { ServerAddress } from '../controllers/index.ts';
 import {
+  apiEndpoints,
   apiService,
   apiTrustBundle,
   authenticationConfig,
@@ -20,6 +22,7 @@ import {
   quotaUsage,
   roleAggregation,
   rootCertificates,
+  serviceRange,
   tokenSecrets,
   volumeProtection,
 } from '../controllers/index.ts';
@@ -27,9 +30,10 @@ import { leaderElection } from '../leader-election/index.ts';
 import type { NodeSigner } from '../pki/index.ts';
 import { servingNames } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
+import { defaultServiceRanges } from '../registry/index.ts';
 import type { RunningScheduler } from '../scheduler/index.ts';
 import { scheduler } from '../scheduler/index.ts';
-import { listServerNames, serverLease } from '../server-leases/index.ts';
+import { findAdvertisedAddress, LiveServers, listServerNames, serverLease } from '../server-leases/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import { workloadControllers } from '../workloads/index.ts';
 import { readClientCa } from './client-ca.ts';
@@ -56,12 +60,46 @@ export function assembleControllers(options: ApiServerOptions, parts: Parts): re
   const { rootDir, bindAddress, clock, log } = options;
   const { registry, storage, metrics, dependsOn } = parts;
   const services = controllersOf(options, parts);
-  const isOneOfSeveral = options.leaderElection ?? options.storage === 'etcd';
-  if (!isOneOfSeveral) return services.map((service) => ({ ...service, dependsOn }));
+  if (!isOneOfSeveral(options)) return services.map((service) => ({ ...service, dependsOn }));
   return [
     { ...leaderElection({ registry, storage, services, metrics, clock, log }), dependsOn },
-    serverLease({ registry, rootDir, names: ownNames(bindAddress), clock, log }),
+    serverLease({
+      registry,
+      rootDir,
+      names: ownNames(bindAddress),
+      advertised: advertised(options, parts),
+      clock,
+      log,
+    }),
   ];
+}
+
+/** Where other machines reach this server, once it listens; the machine's addresses may change. */
+function advertised({ bindAddress }: ApiServerOptions, { port }: Parts) {
+  const listening = port.catch(() => 0); // of a server that does not come to listen nobody asks
+  let own = 0;
+  void listening.then((found) => (own = found));
+  return async (): Promise<ServerAddress | undefined> => {
+    const address = own === 0 ? undefined : await findAdvertisedAddress(bindAddress);
+    return address === undefined ? undefined : { address, port: own };
+  };
+}
+
+/** Where all servers on the store are reached. */
+function allServers(options: ApiServerOptions, parts: Parts): () => Promise<readonly ServerAddress[]> {
+  if (isOneOfSeveral(options)) {
+    const live = new LiveServers(parts.registry, options.clock);
+    return async () => live.addresses();
+  }
+  const find = advertised(options, parts);
+  return async () => {
+    const own = await find();
+    return own === undefined ? [] : [own];
+  };
+}
+
+function isOneOfSeveral({ leaderElection, storage }: ApiServerOptions): boolean {
+  return leaderElection ?? storage === 'etcd';
 }
 
 function controllersOf(options: ApiServerOptions, parts: Parts): readonly Service[] {
@@ -91,6 +129,8 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     apiTrustBundle({ ...controller, ca }),
     authenticationConfig({ ...controller, readClientCas: () => readAuthorities(ca, options) }),
     apiService({ ...controller, port }),
+    apiEndpoints({ ...controller, servers: allServers(options, parts) }),
+    serviceRange({ ...controller, ranges: (options.serviceRanges ?? defaultServiceRanges).clusterIPs }),
     tokenSecrets({ ...controller, tokens, ca }),
     claimProtection(controller),
     volumeProtection(controller),

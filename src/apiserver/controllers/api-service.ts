@@ -1,5 +1,5 @@
 import type { Service as ApiService } from '../../api/index.ts';
-import { StatusError, serviceKind } from '../../api/index.ts';
+import { serviceKind } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import { untilAborted } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
@@ -7,6 +7,7 @@ import { followWritten } from '../registry/index.ts';
 import type { ControllerOptions } from './controller.ts';
 import { controller } from './controller.ts';
 import { findReadable, isUnreadable } from './presence.ts';
+import { ignoreRace } from './races.ts';
 
 export interface ApiServiceOptions extends ControllerOptions {
   /** Resolves with the port of the API once it listens. */
@@ -68,10 +69,4 @@ function isRight({ spec: { clusterIP, ports = [] } = {} }: ApiService, port: num
   if (clusterIP !== 'None') return true;
   const [first] = ports;
   return ports.length === 1 && first?.name === 'https' && first.port === port;
-}
-
-/** Another has made, changed or deleted it meanwhile. */
-function ignoreRace(error: unknown): void {
-  const races = ['AlreadyExists', 'Conflict', 'NotFound'];
-  if (!(error instanceof StatusError && races.includes(error.reason))) throw error;
 }

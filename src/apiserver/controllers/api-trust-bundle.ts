@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { apiServingSigner, bundlePrefixOf, clusterTrustBundleKind, StatusError } from '../../api/index.ts';
+import { apiServingSigner, bundlePrefixOf, clusterTrustBundleKind } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
 import { followWritten } from '../registry/index.ts';
 import type { ControllerOptions } from './controller.ts';
 import { controller } from './controller.ts';
 import { findReadable, isUnreadable } from './presence.ts';
+import { ignoreRace } from './races.ts';
 
 export interface ApiTrustBundleOptions extends ControllerOptions {
   /** PEM of the authority of this API. */
@@ -57,10 +58,4 @@ export function apiTrustBundle(options: ApiTrustBundleOptions): Service {
       work,
     };
   });
-}
-
-/** It was written by another client meanwhile. */
-function ignoreRace(error: unknown): void {
-  const races = ['AlreadyExists', 'Conflict', 'NotFound'];
-  if (!(error instanceof StatusError && races.includes(error.reason))) throw error;
 }

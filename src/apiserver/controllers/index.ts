@@ -1,3 +1,4 @@
+export { apiEndpoints, type ServerAddress } from './api-endpoints.ts';
 export { apiService } from './api-service.ts';
 export { apiTrustBundle } from './api-trust-bundle.ts';
 export { authenticationConfig } from './authentication-config.ts';
@@ -28,8 +29,10 @@ export { createPodDisruptor } from './pod-disruption.ts';
 export { PodGarbageService } from './pod-garbage/index.ts';
 export { findReadable, isProvenAbsent, isUnreadable } from './presence.ts';
 export { quotaUsage } from './quota-usage.ts';
+export { ignoreRace } from './races.ts';
 export { roleAggregation, selectsAny } from './role-aggregation/index.ts';
 export { rootCertificates } from './root-certificates.ts';
+export { serviceRange } from './service-range.ts';
 export { isLeaseHeld, StandBy, type StandByRoles } from './stand-by.ts';
 export { ensureSystemNamespaces } from './system-namespaces.ts';
 export { ensureSystemPriorityClasses } from './system-priority-classes.ts';

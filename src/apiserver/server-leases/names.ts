@@ -7,6 +7,9 @@ export const serverLeasePrefix = 'nodeward-apiserver-';
 /** Names and addresses under which a server serves, separated by commas. */
 export const namesAnnotation = 'nodeward.io/serving-names';
 
+/** Where other machines reach a server: an IP address, a space, and a port. */
+export const addressAnnotation = 'nodeward.io/advertised-address';
+
 /** The Leases of all servers on this store. Only a user who may write in `kube-system` can create one. */
 export function listServerLeases(registry: Registry): Lease[] {
   const leases = registry.of(leaseKind);

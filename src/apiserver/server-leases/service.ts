@@ -6,18 +6,27 @@ import type { Clock, Logger, Service } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
 import type { Registry } from '../registry/index.ts';
-import { listServerLeases, namesAnnotation, serverLeaseNamespace, serverLeasePrefix } from './names.ts';
+import {
+  addressAnnotation,
+  listServerLeases,
+  namesAnnotation,
+  serverLeaseNamespace,
+  serverLeasePrefix,
+} from './names.ts';
 
 export interface ServerLeaseOptions {
   readonly registry: Registry;
   readonly rootDir: string;
   /** Names and addresses under which this server serves. */
   readonly names: readonly string[];
+  /** Where other machines reach this server; undefined: that is not known, or not yet. */
+  advertised(): Promise<{ readonly address: string; readonly port: number } | undefined>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-const renewMs = 10 * 60_000;
+/** The leader takes a server that is silent for three times as long for one that is down. */
+const renewMs = 20_000;
 /** After a write that failed. */
 const retryMs = 10_000;
 /** A server that has not renewed its Lease for this time is gone for good. */
@@ -25,25 +34,31 @@ const forgetMs = 24 * 3600_000;
 const context = { user: controlPlaneUser, dryRun: false };
 
 /**
- * Announces to the other servers on one store, by a Lease in kube-system, under which names this one serves; as the
- * reference's servers do. The leader lets no node have one of these names in its certificate. The Lease stays when the
+ * Announces to the other servers on one store, by a Lease in kube-system, under which names this one serves, and where it is
+ * reached; as the reference's servers do. The leader lets no node have one of these names in its certificate. The Lease stays when the
  * server stops.
  */
 export function serverLease(options: ServerLeaseOptions): Service {
-  const { registry, rootDir, names, clock, log } = options;
+  const { registry, rootDir, names, advertised, clock, log } = options;
   const leases = registry.of(leaseKind);
   const servingNames = names.join();
   const identity = createHash('sha256').update([hostname(), rootDir, servingNames].join('\0')).digest('hex');
   const place = { namespace: serverLeaseNamespace, name: serverLeasePrefix + identity.slice(0, 16) };
 
   async function renew(): Promise<void> {
+    const own = await advertised();
     const known = listServerLeases(registry).find(({ metadata }) => metadata?.name === place.name);
+    const { [addressAnnotation]: _address, ...others } = known?.metadata?.annotations ?? {};
     const lease: Lease = {
       ...known,
       metadata: {
         ...known?.metadata,
         ...place,
-        annotations: { ...known?.metadata?.annotations, [namesAnnotation]: servingNames },
+        annotations: {
+          ...others,
+          [namesAnnotation]: servingNames,
+          ...(own === undefined ? {} : { [addressAnnotation]: `${own.address} ${own.port}` }),
+        },
       },
       spec: {
         ...known?.spec,

@@ -39,7 +39,7 @@ export const serviceCIDRKind = defineKind<ServiceCIDR>({
   group: 'networking',
   version: 'v1',
   kind: 'ServiceCIDR',
-  doc: 'A range of addresses for services; here it is only stored.',
+  doc: 'A range of addresses for services; here only what the server is started with counts.',
   resource: 'servicecidrs',
   singular: 'servicecidr',
   namespaced: false,

@@ -1,14 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Service as ApiService, EndpointSlice, Node, OwnerReference, Pod } from '../../../api/index.ts';
-import {
-  endpointSliceKind,
-  endpointsKind,
-  nodeKind,
-  podKind,
-  StatusError,
-  serviceKind,
-} from '../../../api/index.ts';
+import { endpointSliceKind, endpointsKind, nodeKind, podKind, serviceKind } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
+import { ignoreRace } from '../../controllers/index.ts';
 import { controllerReference } from '../claims.ts';
 import { context, warning } from '../pod-control.ts';
 import type { WorkloadOptions, WorkloadRun, WorkloadTools } from '../workload-controller.ts';
@@ -205,10 +199,4 @@ function isOf(
   service: string | undefined,
 ): boolean {
   return labels[managedByLabel] === manager && labels[serviceNameLabel] === service;
-}
-
-/** Another one wrote or deleted it meanwhile: that is a change, after which it is looked at again. */
-function ignoreRace(error: unknown): void {
-  const races = ['AlreadyExists', 'Conflict', 'NotFound'];
-  if (!(error instanceof StatusError && races.includes(error.reason))) throw error;
 }
