@@ -2,12 +2,13 @@ import type { Cause, Pod } from '../../../api/index.ts';
 import {
   forbiddenValue,
   formatTime,
+  nodeKind,
   podChangeCauses,
   podHasEnded,
   resizedSpec,
   serviceAccountKind,
 } from '../../../api/index.ts';
-import type { Admittance, Strategy } from '../strategy.ts';
+import type { Admittance, StoredObjects, Strategy } from '../strategy.ts';
 import { withLimits, withQosClass } from './limit-ranges.ts';
 import { withPriority, withSamePriority } from './pod-priority.ts';
 import { withRuntimeClass } from './pod-runtime-class.ts';
@@ -30,7 +31,8 @@ export function createPodStrategy(tolerations: DefaultTolerations | undefined): 
   return {
     ...podStrategy,
     admit(next, old, how) {
-      if (old === undefined) return tolerating(admitNew(next, how));
+      if (old === undefined) return withTopology(tolerating(admitNew(next, how)), how.stored);
+      if (how.subresource === 'binding') return withTopology(next, how.stored);
       if (how.subresource === '') return tolerating(withSamePriority(next, old));
       if (how.subresource === 'ephemeralcontainers' && !isMirrorPod(next))
         checkEphemeralSecrets(next, how.stored);
@@ -45,6 +47,20 @@ function admitNew(pod: Pod, { context, stored }: Admittance): Pod {
   if (isMirrorPod(limited)) checkMirrorPod(limited);
   const owned = isMirrorPod(limited) ? limited : withServiceAccount(limited, stored, context.dryRun);
   return withPriority(owned, stored);
+}
+
+const topologyLabels = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
+
+/** A pod that has a node has the labels that say where the node is, so that its containers can learn it. */
+function withTopology(pod: Pod, stored: StoredObjects): Pod {
+  const { nodeName } = pod.spec ?? {};
+  const labels = nodeName ? (stored.find(nodeKind, '', nodeName)?.metadata?.labels ?? {}) : {};
+  const copied = Object.entries(labels).filter(([name]) => topologyLabels.includes(name));
+  if (copied.length === 0) return pod;
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, labels: { ...pod.metadata?.labels, ...Object.fromEntries(copied) } },
+  };
 }
 
 const podStrategy: Strategy<Pod> = {
@@ -138,8 +154,10 @@ function resized(next: Pod, old: Pod): Pod {
   return { ...next, spec: resizedSpec(next.spec, old.spec) };
 }
 
+/** It waits for room on no other node any more. */
 function bound(next: Pod, now: number): Pod {
+  const { nominatedNodeName: _nominated, ...status } = next.status ?? {};
   const others = (next.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
   const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: formatTime(now) };
-  return { ...next, status: { ...next.status, conditions: [...others, scheduled] } };
+  return { ...next, status: { ...status, conditions: [...others, scheduled] } };
 }

@@ -89,6 +89,23 @@ describe('a pod', () => {
 });
 
 describe('binding', () => {
+  const topology = { 'topology.kubernetes.io/zone': 'north', 'topology.kubernetes.io/region': 'far' };
+  const inTheNorth = { metadata: { name: 'in-the-north', labels: { ...topology, disk: 'fast' } } };
+
+  test('tells the pod where its node is, and forgets where it waited for room', async () => {
+    await admin.must('POST', '/api/v1/nodes', inTheNorth);
+    const metadata = { name: 'northern', labels: { app: 'a' } };
+    const made = await admin.must('POST', pods, { ...pod('northern'), metadata });
+    const status = { ...made.status, nominatedNodeName: 'elsewhere' };
+    await admin.must('PUT', `${pods}/northern/status`, { ...made, status });
+    await admin.must('POST', `${pods}/northern/binding`, binding('in-the-north'));
+    const bound = await admin.must('GET', `${pods}/northern`);
+    assert.deepEqual(bound.metadata.labels, { app: 'a', ...topology });
+    assert.equal(bound.status?.['nominatedNodeName'], undefined);
+    const born = await admin.must('POST', pods, pod('born-there', { nodeName: 'in-the-north' }));
+    assert.deepEqual(born.metadata.labels, topology);
+  });
+
   test('gives a pod to a node, once', async () => {
     await admin.must('POST', pods, pod('wanted'));
     const reply = await admin.request('POST', `${pods}/wanted/binding`, {
