@@ -1,8 +1,9 @@
 /** DaemonSets over a real registry: a pod on every node that fits, updates, nodes that come and go. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ControllerRevision } from '../../../../src/api/index.ts';
+import type { ControllerRevision, DaemonSet } from '../../../../src/api/index.ts';
 import { controllerRevisionKind, daemonSetKind, podKind, StatusError } from '../../../../src/api/index.ts';
+import { waitFor } from '../../../support/index.ts';
 import { daemonLabels, daemonSet, prepareNodes } from './daemon-lab.ts';
 import { secondMs } from './world.ts';
 
@@ -31,6 +32,17 @@ describe('a daemon set', () => {
     await lab.clock.advance(secondMs);
     const created = lab.events('agent').filter((each) => /^SuccessfulCreate: Created pod: agent-/.test(each));
     assert.equal(created.length, 3);
+  });
+
+  test('keeps the conditions that others write, and writes its own numbers', async () => {
+    await using lab = await prepareNodes(['a']);
+    await lab.create(daemonSetKind, daemonSet());
+    await lab.run();
+    const conditions = [{ type: 'Paid', status: 'True', lastTransitionTime: '2024-01-01T00:00:00Z' }];
+    const spoil = (now: DaemonSet) => ({ ...now, status: { ...now.status, numberReady: 7, conditions } });
+    await lab.change(daemonSetKind, 'agent', spoil, 'status');
+    await waitFor('its own number', () => lab.set().status?.numberReady === 1);
+    assert.partialDeepStrictEqual(lab.set().status?.conditions, conditions);
   });
 
   test('leaves nodes that do not fit any more, and stays where new pods are kept away only', async () => {
