@@ -70,6 +70,7 @@ export const runtimeClassKind = defineKind<RuntimeClass>({
   resource: 'runtimeclasses',
   singular: 'runtimeclass',
   namespaced: false,
+  createOnUpdate: true,
   unconditionalUpdate: false,
   root,
   validate,

@@ -141,6 +141,7 @@ export const limitRangeKind = defineKind<LimitRange>({
   singular: 'limitrange',
   shortNames: ['limits'],
   namespaced: true,
+  createOnUpdate: true,
   root: limitRangeRoot,
   default: withDefaults,
   validate,

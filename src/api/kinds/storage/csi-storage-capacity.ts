@@ -53,6 +53,7 @@ export const csiStorageCapacityKind = defineKind<CSIStorageCapacity>({
   resource: 'csistoragecapacities',
   singular: 'csistoragecapacity',
   namespaced: true,
+  unconditionalUpdate: false,
   root: csiStorageCapacityRoot,
   validate,
   columns: [

@@ -79,6 +79,7 @@ export const podDisruptionBudgetKind = defineKind<PodDisruptionBudget>({
   singular: 'poddisruptionbudget',
   shortNames: ['pdb'],
   namespaced: true,
+  unconditionalUpdate: false,
   root: podDisruptionBudgetRoot,
   subresources: [statusPart],
   prepare: (next, old) => (old === undefined ? { ...next, status: {} } : next),

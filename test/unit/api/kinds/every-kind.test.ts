@@ -194,3 +194,25 @@ test('no two kinds share a path, and none but views a name with what they show',
   assert.equal(new Set(paths).size, paths.length);
   assert.equal(new Set(names).size, names.length);
 });
+
+/** As in the reference, of the kinds that are served here. */
+test('a PUT creates what is not there, and replaces any state, of these kinds only', () => {
+  const namesOf = (isOne: (kind: (typeof servedKinds)[number]) => boolean) =>
+    [...new Set(servedKinds.filter(isOne).map(({ kind }) => kind))].sort();
+  assert.deepEqual(
+    namesOf(({ createOnUpdate }) => createOnUpdate),
+    [
+      ...['ClusterRole', 'ClusterRoleBinding', 'Endpoints', 'Event', 'Lease', 'LimitRange', 'Role'],
+      ...['RoleBinding', 'RuntimeClass', 'Service'],
+    ],
+  );
+  assert.deepEqual(
+    namesOf(({ unconditionalUpdate }) => !unconditionalUpdate),
+    [
+      ...['APIService', 'CSIDriver', 'CSINode', 'CSIStorageCapacity', 'ClusterTrustBundle', 'Lease'],
+      ...['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding', 'MutatingWebhookConfiguration'],
+      ...['PodDisruptionBudget', 'RuntimeClass', 'ValidatingAdmissionPolicy'],
+      ...['ValidatingAdmissionPolicyBinding', 'ValidatingWebhookConfiguration', 'VolumeAttachment'],
+    ],
+  );
+});
