@@ -86,12 +86,11 @@ function nameCauses(spec: PodSpec, path: string): Cause[] {
           spec.runtimeClassName,
           checkName('subdomain', spec.runtimeClassName),
         )),
-    ...tokenVolumeCauses(spec, `${path}.volumes`),
   ];
 }
 
-/** A token volume needs a service account. */
-function tokenVolumeCauses({ volumes, serviceAccountName }: PodSpec, path: string): Cause[] {
+/** A token volume of a pod needs a service account; a template leaves it to the pods, which get one. */
+export function tokenVolumeCauses({ volumes, serviceAccountName }: PodSpec, path: string): Cause[] {
   if (serviceAccountName) return [];
   const wrong = 'must not be specified when serviceAccountName is not set';
   return causesOf(volumes, ({ projected }, volume) =>

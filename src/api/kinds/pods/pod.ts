@@ -7,7 +7,7 @@ import type { BodyType, Cause, Column, Subresource } from '../kind.ts';
 import { podSpec } from '../pod-spec/spec.ts';
 import { findDifferences } from '../pod-validation/difference.ts';
 import { resizeCauses } from '../pod-validation/validate-resize.ts';
-import { createCauses, podSpecCauses } from '../pod-validation/validate-spec.ts';
+import { createCauses, podSpecCauses, tokenVolumeCauses } from '../pod-validation/validate-spec.ts';
 import { statusCauses } from '../pod-validation/validate-status.ts';
 import { ephemeralUpdateCauses, updateCauses } from '../pod-validation/validate-update.ts';
 import { bindingBody } from './binding.ts';
@@ -42,7 +42,10 @@ function withDefaults(pod: Pod): Pod {
 function validate({ metadata, spec }: Pod, old: Pod | undefined): Cause[] {
   if (spec === undefined) return [requiredValue('spec.containers')];
   if (old?.spec !== undefined && findDifferences(podSpec, spec, old.spec, 'spec').length === 0) return [];
-  const causes = podSpecCauses(spec, metadata?.name ?? '', 'spec');
+  const causes = [
+    ...podSpecCauses(spec, metadata?.name ?? '', 'spec'),
+    ...tokenVolumeCauses(spec, 'spec.volumes'),
+  ];
   return old?.spec === undefined ? [...causes, ...createCauses(spec, 'spec')] : causes;
 }
 

@@ -104,6 +104,12 @@ for (const kind of [deploymentKind, replicaSetKind, daemonSetKind, statefulSetKi
       ]);
     });
 
+    test('may mount a token of the account that its pods get', () => {
+      const projected = { sources: [{ serviceAccountToken: { path: 'token' } }] };
+      const spec = { containers: [container], volumes: [{ name: 'token', projected }] };
+      assert.deepEqual(causes(kind, { spec: { selector, template: template(spec) } }), []);
+    });
+
     test('has no ephemeral containers', () => {
       const spec = { containers: [container], ephemeralContainers: [{ name: 'debug', image: 'sh' }] };
       assert.deepEqual(causes(kind, { spec: { selector, template: template(spec) } }), [
