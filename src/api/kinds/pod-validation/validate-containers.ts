@@ -105,7 +105,7 @@ function portCauses(ports: readonly ContainerPort[] | undefined, path: string): 
   });
 }
 
-/** A port of the node is used once; on the host network it equals the container's port. */
+/** A port of the node is used once; on the host network it equals the container's port, once a template has become a pod. */
 function hostPortCauses({ containers, hostNetwork }: PodSpec, path: string): Cause[] {
   const taken = new Set<string>();
   return causesOf(containers, ({ ports }, container) =>
@@ -117,7 +117,9 @@ function hostPortCauses({ containers, hostNetwork }: PodSpec, path: string): Cau
       taken.add(place);
       return [
         ...(again ? [duplicateValue(field, place)] : []),
-        ...(hostNetwork && hostPort !== containerPort ? [invalidValue(field, hostPort, wrong)] : []),
+        ...(hostNetwork && hostPort !== 0 && hostPort !== containerPort
+          ? [invalidValue(field, hostPort, wrong)]
+          : []),
       ];
     }),
   );

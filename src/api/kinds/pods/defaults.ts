@@ -15,22 +15,28 @@ import type {
  * the reference cannot distinguish the two.
  */
 
+/** Of a pod: what it gets beyond its template. A template says only what its writer has said, so that it can change later. */
+export function defaultPod(spec: PodSpec): void {
+  defaultPodSpec(spec);
+  spec.enableServiceLinks ??= true;
+  defaultPodRequests(spec);
+  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
+    if (spec.hostNetwork) for (const port of container.ports ?? []) port.hostPort ||= port.containerPort;
+    container.resources = withRequests(container.resources);
+  }
+}
+
+/** Of a pod, and of the template of pods. */
 export function defaultPodSpec(spec: PodSpec): void {
   spec.restartPolicy ||= 'Always';
   spec.dnsPolicy ||= 'ClusterFirst';
   spec.schedulerName ||= 'default-scheduler';
   spec.terminationGracePeriodSeconds ??= 30;
-  spec.enableServiceLinks ??= true;
   spec.securityContext ??= {};
   defaultServiceAccount(spec);
-  defaultPodRequests(spec);
   for (const volume of spec.volumes ?? []) defaultVolume(volume);
-  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
-    defaultContainer(container);
-    if (spec.hostNetwork) for (const port of container.ports ?? []) port.hostPort ||= port.containerPort;
-    container.resources = withRequests(container.resources);
-  }
-  for (const container of spec.ephemeralContainers ?? []) {
+  const { initContainers = [], containers = [], ephemeralContainers = [] }: Partial<PodSpec> = spec;
+  for (const container of [...initContainers, ...containers, ...ephemeralContainers]) {
     defaultContainer(container);
     container.resources ??= {};
   }

@@ -11,7 +11,7 @@ import { createCauses, podSpecCauses, tokenVolumeCauses } from '../pod-validatio
 import { statusCauses } from '../pod-validation/validate-status.ts';
 import { ephemeralUpdateCauses, updateCauses } from '../pod-validation/validate-update.ts';
 import { bindingBody } from './binding.ts';
-import { defaultPodSpec } from './defaults.ts';
+import { defaultPod } from './defaults.ts';
 import { addressOf, formatGates, hasEnded, restartsText, summarizePod } from './display.ts';
 import { evictionBody } from './eviction.ts';
 import { podLogOptions } from './log-options.ts';
@@ -34,7 +34,7 @@ const root = objectStruct('Pod', {
 export interface Pod extends Infer<typeof root> {}
 
 function withDefaults(pod: Pod): Pod {
-  if (pod.spec !== undefined) defaultPodSpec(pod.spec);
+  if (pod.spec !== undefined) defaultPod(pod.spec);
   return pod;
 }
 

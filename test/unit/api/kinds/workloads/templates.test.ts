@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ApiObject, Kind } from '../../../../../src/api/index.ts';
+import type { ApiObject, Kind, Pod } from '../../../../../src/api/index.ts';
 import {
   controllerRevisionKind,
   daemonSetKind,
   deploymentKind,
+  podKind,
   replicaSetKind,
   statefulSetKind,
 } from '../../../../../src/api/index.ts';
@@ -14,6 +15,9 @@ import {
  */
 
 type Any = Record<string, unknown>;
+interface Templated {
+  spec: { template: { spec: NonNullable<Pod['spec']> } };
+}
 
 const labels = { app: 'db' };
 const selector = { matchLabels: labels };
@@ -102,6 +106,25 @@ for (const kind of [deploymentKind, replicaSetKind, daemonSetKind, statefulSetKi
       assert.deepEqual(causes(kind, { spec: { template: template({ containers: [container] }) } }), [
         withoutSelector,
       ]);
+    });
+
+    test('says only what its writer has said: pods get the rest', () => {
+      const resources = { limits: { cpu: '1' } };
+      const ports = [{ containerPort: 80 }];
+      const pods = { hostNetwork: true, containers: [{ ...container, resources, ports }] };
+      const workload = settled(kind, {
+        spec: { selector, template: template(pods) },
+      }) as unknown as Templated;
+      const { spec } = workload.spec.template;
+      assert.equal(spec.enableServiceLinks, undefined);
+      assert.deepEqual(spec.containers[0]?.resources, resources);
+      assert.deepEqual(spec.containers[0].ports, [{ containerPort: 80, protocol: 'TCP' }]);
+      assert.deepEqual(causes(kind, { spec: { selector, template: template(pods) } }), []);
+      const pod = settled(podKind, { spec: pods });
+      assert.equal(pod.spec?.enableServiceLinks, true);
+      assert.deepEqual(pod.spec?.containers?.[0]?.resources, { requests: { cpu: '1' }, ...resources });
+      assert.equal(pod.spec.containers[0].ports?.[0]?.hostPort, 80);
+      assert.deepEqual(causes(podKind, { spec: pods }), []);
     });
 
     test('may mount a token of the account that its pods get', () => {
