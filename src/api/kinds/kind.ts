@@ -142,6 +142,11 @@ export interface Kind<T extends ApiObject = ApiObject> extends BodyType<T> {
   createOnUpdate: boolean;
   /** Whether a PUT without resourceVersion replaces the object unconditionally. */
   unconditionalUpdate: boolean;
+  /**
+   * What metadata.generation counts: changes of the spec, or of all fields but metadata. By default the spec where there is a
+   * status beside it, and else nothing.
+   */
+  generation?: 'spec' | 'fields';
   /** Carries over or resets the fields that clients cannot change; called on every write before `default`. */
   prepare(next: T, old: T | undefined): T;
   /** Warnings for people about an object that is accepted; sent as Warning headers. */

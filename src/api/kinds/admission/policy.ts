@@ -28,6 +28,7 @@ const common = {
   version: 'v1',
   categories: ['api-extensions'],
   namespaced: false,
+  generation: 'spec',
   unconditionalUpdate: false,
   warnings: () => ['nothing in nodeward enforces admission policies: what this asks for is not done'],
 } as const;

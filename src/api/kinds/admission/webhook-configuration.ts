@@ -14,6 +14,7 @@ const common = {
   version: 'v1',
   categories: ['api-extensions'],
   namespaced: false,
+  generation: 'fields',
   unconditionalUpdate: false,
   warnings: () => ['nothing in nodeward calls webhooks: what this asks for is not done'],
 } as const;

@@ -30,6 +30,7 @@ export const deviceClassKind = defineKind<DeviceClass>({
   resource: 'deviceclasses',
   singular: 'deviceclass',
   namespaced: false,
+  generation: 'spec',
   root: deviceClassRoot,
   validate,
   columns: [ageColumn],

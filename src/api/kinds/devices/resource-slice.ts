@@ -99,6 +99,7 @@ export const resourceSliceKind = defineKind<ResourceSlice>({
   resource: 'resourceslices',
   singular: 'resourceslice',
   namespaced: false,
+  generation: 'spec',
   root: resourceSliceRoot,
   validate,
   columns: [

@@ -75,6 +75,7 @@ export const ingressClassKind = defineKind<IngressClass>({
   resource: 'ingressclasses',
   singular: 'ingressclass',
   namespaced: false,
+  generation: 'spec',
   root: ingressClassRoot,
   default: withDefaults,
   validate,

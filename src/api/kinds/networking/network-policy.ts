@@ -135,6 +135,7 @@ export const networkPolicyKind = defineKind<NetworkPolicy>({
   singular: 'networkpolicy',
   shortNames: ['netpol'],
   namespaced: true,
+  generation: 'spec',
   root: networkPolicyRoot,
   default: withDefaults,
   validate,

@@ -90,6 +90,7 @@ export const priorityClassKind = defineKind<PriorityClass>({
   singular: 'priorityclass',
   shortNames: ['pc'],
   namespaced: false,
+  generation: 'fields',
   root: priorityClassRoot,
   default: (priorityClass) => ({
     ...priorityClass,

@@ -145,6 +145,7 @@ export const endpointSliceKind = defineKind<EndpointSlice>({
   resource: 'endpointslices',
   singular: 'endpointslice',
   namespaced: true,
+  generation: 'fields',
   root: endpointSliceRoot,
   default: withDefaults,
   validate,

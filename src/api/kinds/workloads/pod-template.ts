@@ -20,6 +20,7 @@ export const podTemplateKind = defineKind<PodTemplate>({
   resource: 'podtemplates',
   singular: 'podtemplate',
   namespaced: true,
+  generation: 'fields',
   root: podTemplateRoot,
   default: withDefaults,
   validate: ({ template = {} }, old) =>

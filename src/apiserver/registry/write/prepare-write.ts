@@ -32,9 +32,10 @@ export function prepareWrite<T extends ApiObject>(
   return { object: withRemainingManagers(root, wanted, prepared), prepared };
 }
 
-/** Whether the objects of a kind have a desired state apart from an observed one, and so a number of it. */
-function isCounted(kind: Kind): boolean {
-  return 'spec' in kind.root.fields && kind.subresources.some(({ name }) => name === 'status');
+/** What is counted of the objects of a kind; undefined: nothing. */
+function countedOf({ root, subresources, generation }: Kind): Kind['generation'] {
+  const hasStatus = 'spec' in root.fields && subresources.some(({ name }) => name === 'status');
+  return generation ?? (hasStatus ? 'spec' : undefined);
 }
 
 /**
@@ -42,18 +43,24 @@ function isCounted(kind: Kind): boolean {
  * the metadata of a change to hold the stored generation, not the client's.
  */
 export function withGeneration<T extends ApiObject>(kind: Kind<T>, next: T, old: T | undefined): T {
-  if (!isCounted(kind)) return next;
+  if (countedOf(kind) === undefined) return next;
   if (old === undefined) return { ...next, metadata: { ...next.metadata, generation: 1 } };
-  if (isSameSpec(kind, next, old)) return next;
+  if (isSameDesired(kind, next, old)) return next;
   const generation = (old.metadata?.generation ?? 1) + 1;
   return { ...next, metadata: { ...next.metadata, generation } };
 }
 
-function isSameSpec<T extends ApiObject>({ root }: Kind<T>, next: T, old: T): boolean {
-  if (isDeepStrictEqual(specOf(next), specOf(old))) return true;
-  return isDeepStrictEqual(specOf(withWritten(root, next)), specOf(withWritten(root, old)));
+function isSameDesired<T extends ApiObject>(kind: Kind<T>, next: T, old: T): boolean {
+  const desiredOf = countedOf(kind) === 'fields' ? fieldsOf : specOf;
+  if (isDeepStrictEqual(desiredOf(next), desiredOf(old))) return true;
+  const { root } = kind;
+  return isDeepStrictEqual(desiredOf(withWritten(root, next)), desiredOf(withWritten(root, old)));
 }
 
 function specOf(object: ApiObject): unknown {
   return 'spec' in object ? object.spec : undefined;
+}
+
+function fieldsOf({ metadata: _metadata, apiVersion: _version, kind: _kind, ...fields }: ApiObject): unknown {
+  return fields;
 }

@@ -165,3 +165,59 @@ describe('a Secret', () => {
     await admin.refused('Invalid', 'POST', secrets, { body: { ...named('t'), type: 'kubernetes.io/tls' } });
   });
 });
+
+describe('the generation of an object counts what is wanted', () => {
+  const endpoints = [{ addresses: ['10.1.2.3'] }];
+  const rows: readonly (readonly [path: string, object: object, change: object])[] = [
+    [
+      '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies',
+      { spec: { podSelector: {} } },
+      { spec: { podSelector: { matchLabels: { app: 'a' } } } },
+    ],
+    [
+      '/apis/networking.k8s.io/v1/ingressclasses',
+      { spec: { controller: 'example.com/a' } },
+      {
+        spec: {
+          controller: 'example.com/a',
+          parameters: { apiGroup: 'example.com', kind: 'Setup', name: 'a' },
+        },
+      },
+    ],
+    [
+      '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices',
+      { addressType: 'IPv4', endpoints: [], ports: [] },
+      { endpoints },
+    ],
+    ['/apis/scheduling.k8s.io/v1/priorityclasses', { value: 5 }, { description: 'five' }],
+    [
+      '/api/v1/namespaces/default/podtemplates',
+      { template: { spec: { containers: [{ name: 'a', image: 'a' }] } } },
+      { template: { spec: { containers: [{ name: 'a', image: 'b' }] } } },
+    ],
+    [
+      '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+      { webhooks: [] },
+      {
+        webhooks: [
+          {
+            name: 'a.example.com',
+            clientConfig: { url: 'https://hook.example.com' },
+            sideEffects: 'None',
+            admissionReviewVersions: ['v1'],
+          },
+        ],
+      },
+    ],
+  ];
+  for (const [path, object, change] of rows)
+    test(path.split('/').at(-1) ?? '', async () => {
+      const made = await admin.must('POST', path, { metadata: { name: 'counted' }, ...object });
+      assert.equal(made.metadata.generation, 1);
+      const labelled = { ...made, metadata: { ...made.metadata, labels: { a: 'b' }, generation: 9 } };
+      const same = await admin.must('PUT', `${path}/counted`, labelled);
+      assert.equal(same.metadata.generation, 1, 'what is wanted is the same');
+      const next = await admin.must('PUT', `${path}/counted`, { ...same, ...change });
+      assert.equal(next.metadata.generation, 2);
+    });
+});
