@@ -5,6 +5,7 @@ import {
   clusterTrustBundleKind,
   namespaceKind,
   serviceAccountKind,
+  serviceCIDRKind,
   serviceKind,
 } from '../../../src/api/index.ts';
 import { configMapKind } from '../../../src/api/kinds/core/config-map.ts';
@@ -17,6 +18,10 @@ import { waitFor } from '../../support/index.ts';
  */
 export async function untilAtRest(client: ApiClient): Promise<void> {
   await waitFor('the API’s Service', () => client.get(serviceKind, 'kubernetes', { namespace: 'default' }));
+  await waitFor('the range of Services', async () => {
+    const range = await client.get(serviceCIDRKind, 'kubernetes');
+    return range?.status?.conditions?.some(({ type }) => type === 'Ready') === true;
+  });
   await waitFor('the bundle of the API’s authority', async () => {
     return (await client.list(clusterTrustBundleKind)).items.length > 0;
   });
