@@ -131,8 +131,32 @@ test('a server is up as long as it renews its Lease, whatever its clock says', a
     assert.deepEqual(found(), [own.found, two]);
     await servers.clock.advance(10_000);
   }
-  await servers.clock.advance(10_000);
+  for (let waited = 0; waited < 20_000; waited += 10_000) {
+    found();
+    await servers.clock.advance(10_000);
+  }
   assert.deepEqual(found(), [two]);
+});
+
+test('while the store is away all servers count as they did before, and so afterwards', async () => {
+  await using servers = await house();
+  const [one, two] = [
+    { address: '192.0.2.1', port: 6443 },
+    { address: '192.0.2.2', port: 6443 },
+  ];
+  servers.start('/a', ['a'], async () => one);
+  const stop = servers.start('/b', ['b'], async () => two);
+  await servers.clock.advance(1000);
+  const live = new LiveServers(servers.registry, servers.clock);
+  servers.state.isAway = true;
+  for (let waited = 0; waited < hourMs; waited += 10_000) {
+    assert.equal(live.addresses().length, 2);
+    await servers.clock.advance(10_000);
+  }
+  await stop(); // the first one comes back before the other
+  servers.state.isAway = false;
+  await servers.clock.advance(10_000);
+  assert.equal(live.addresses().length, 2);
 });
 
 test('where a server is reached from other machines', async () => {
