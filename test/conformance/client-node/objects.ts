@@ -81,7 +81,7 @@ export function objectsSuite(cluster: OpenCluster): void {
       const containers = [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '100m' } } }];
       await core.createNamespacedPod({
         namespace,
-        body: { metadata: { name: 'web' }, spec: { containers } },
+        body: { metadata: { name: 'web' }, spec: { containers, schedulerName: 'nobody' } },
       });
       const target = { apiVersion: 'v1', kind: 'Node', name: namespace };
       await core.createNamespacedPodBinding({ ...at, body: { metadata: { name: 'web' }, target } });

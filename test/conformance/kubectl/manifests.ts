@@ -29,9 +29,10 @@ export function serviceAccount(naming: Naming): Manifest {
   return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: metadata(naming) };
 }
 
+/** No scheduler goes by that name, so nobody writes the pod between two steps of a test. */
 export function pod(naming: Naming, spec: object = {}): Manifest {
-  const containers = [{ name: 'main', image: 'busybox' }];
-  return { apiVersion: 'v1', kind: 'Pod', metadata: metadata(naming), spec: { containers, ...spec } };
+  const given = { containers: [{ name: 'main', image: 'busybox' }], schedulerName: 'nobody' };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: metadata(naming), spec: { ...given, ...spec } };
 }
 
 export function node(naming: Naming, fields: object = {}): Manifest {

@@ -46,8 +46,8 @@ class Objects(Case):
 
     def test_pod(self):
         container = client.V1Container(name="main", image="busybox")
-        pod = client.V1Pod(metadata=named("web"), spec=client.V1PodSpec(containers=[container]))
-        self.core.create_namespaced_pod(self.namespace, pod)
+        spec = client.V1PodSpec(containers=[container], scheduler_name="nobody")
+        self.core.create_namespaced_pod(self.namespace, client.V1Pod(metadata=named("web"), spec=spec))
         target = client.V1ObjectReference(api_version="v1", kind="Node", name="somewhere")
         binding = client.V1Binding(metadata=named("web"), target=target)
         # the client cannot read a Status as a Binding
