@@ -95,7 +95,8 @@ function withDefaultsOf(pod: Pod, { spec: range }: LimitRange): Pod {
     };
   };
   if (pod.spec === undefined) return pod;
-  const containers = pod.spec.containers.map(complete('container'));
+  const { containers: given = [] } = pod.spec; // what has none is refused later
+  const containers = given.map(complete('container'));
   const initContainers = pod.spec.initContainers?.map(complete('init container'));
   if (notes.length === 0) return pod;
   const annotations = {

@@ -63,6 +63,14 @@ describe('containers', () => {
     assert.equal(made.status?.['qosClass'], 'Burstable');
   });
 
+  test('that are missing, alone or beside init containers, are refused by the rules of pods', async () => {
+    const namespace = await namespaceWith([{ type: 'Container', default: { cpu: '500m' } }]);
+    for (const spec of [{}, { initContainers: [container({}, 'init')] }]) {
+      const refused = await admin.refused('Invalid', 'POST', podsOf(namespace), { body: pod(spec) });
+      assert.match(refused.message ?? '', /spec\.containers: Required value/);
+    }
+  });
+
   test('of several ranges the first that says it counts', async () => {
     const namespace = await namespaceWith(
       [{ type: 'Container', default: { cpu: '1' } }],
